@@ -53,8 +53,6 @@ fn record(device: &Device, target: Target, memory: &DeviceMemory) -> Result<Comm
     Ok(match target {
         Target::Pm4(target) => {
             let mut recorder = Recorder::new(Stream::new(device, target, 256)?);
-            // The caches may have old copies of what the CPU has written since the last submission.
-            recorder.acquire()?;
             copy(&mut recorder, memory)?;
             recorder.finish()?
         }

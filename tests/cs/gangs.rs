@@ -138,16 +138,16 @@ fn what_is_no_gang_is_refused_and_named() {
     let list = store(&rig.device, gfx.target(), rig.at(0), 1);
     let wrong = gang.submit(&[&[&list]], &Submission::default()).unwrap_err();
     assert_eq!(wrong, cs::Error::WrongQueue { recorded: gfx.target(), queue: all[0].target() });
-    // Of a follower's 125 IBs two are the hand-shake's.
+    // Of a follower's 125 IBs two are the hand-shake's, and one is the preamble of its queue.
     let task = store(&rig.device, all[0].target(), rig.at(0), 1);
-    let too_many = vec![&task; 124];
+    let too_many = vec![&task; 123];
     let error = gang.submit(&[&too_many], &Submission::default()).unwrap_err();
     assert_eq!(error, cs::Error::GangTooLong { ip: Ip::Compute, ring: 0, ibs: 126, limit: 125 });
     // And of all 192 the leader has what is left.
     let leads = vec![&list; 100];
     let submission = Submission { lists: &leads, ..Submission::default() };
     let error = gang.submit(&[&too_many[..100]], &submission).unwrap_err();
-    assert_eq!(error, cs::Error::GangTooLong { ip: Ip::Gfx, ring: 0, ibs: 102, limit: 90 });
+    assert_eq!(error, cs::Error::GangTooLong { ip: Ip::Gfx, ring: 0, ibs: 102, limit: 89 });
 }
 
 /// A gang that waits for something besides is not taken for a victim of that.
@@ -197,7 +197,7 @@ fn the_ibs_of_each_follower_are_counted_by_themselves() {
     let submission = Submission { lists: &[&lead], memory: &bindings, ..Submission::default() };
     assert!(gang.submit(&[&tasks, &tasks], &submission).unwrap().wait(job_time()).unwrap());
     // Of the second as of the first.
-    let many = vec![&task; 124];
+    let many = vec![&task; 123];
     let error = gang.submit(&[&tasks[..1], &many], &submission).unwrap_err();
     assert_eq!(error, cs::Error::GangTooLong { ip: Ip::Compute, ring: 1, ibs: 126, limit: 125 });
 }

@@ -5,6 +5,7 @@ mod spy;
 #[path = "../support/mod.rs"]
 mod support;
 
+mod acquires;
 mod gangs;
 mod hang_reports;
 mod lost_work;

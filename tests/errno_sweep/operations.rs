@@ -270,7 +270,7 @@ fn submit(bench: &Bench, ip: Ip) -> Outcome {
 
 fn kept_list(bench: &Bench) -> Outcome {
     let context = Context::new(&bench.device, Priority::Normal)?;
-    let options = QueueOptions { retry: RetryPolicy::NONE, bo_list_mode: BoListMode::Kept };
+    let options = QueueOptions { retry: RetryPolicy::NONE, bo_list_mode: BoListMode::Kept, ..QueueOptions::default() };
     let queue = Queue::with_options(&context, Ip::Compute, 0, options)?;
     let list = nothing(bench, &queue)?;
     let memory = [bench.memory.binding().clone()];

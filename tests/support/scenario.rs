@@ -102,7 +102,7 @@ fn run(device: &Device, ip: Ip, memory: &DeviceMemory) -> Result<(), Trouble> {
 /// Does the work that queues of one context do together.
 fn run_together(device: &Device, memory: &DeviceMemory) -> Result<(), Trouble> {
     let context = Context::new_at_most(device, Priority::High)?;
-    let options = QueueOptions { retry: RetryPolicy::NONE, bo_list_mode: BoListMode::Kept };
+    let options = QueueOptions { retry: RetryPolicy::NONE, bo_list_mode: BoListMode::Kept, ..QueueOptions::default() };
     let queues = Queues::with_options(&context, options);
     let (leader, follower) = (queues.next(Ip::Gfx)?, queues.next(Ip::Compute)?);
     let clocks = context.pin_clocks(StablePstate::Peak)?;

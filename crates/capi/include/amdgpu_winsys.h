@@ -1325,7 +1325,8 @@ struct agw_submission {
     */
    const struct agw_stream *const *streams;
    /**
-    * Streams of one IB each, executed at the start of the first call to the kernel.
+    * Streams of one IB each, executed at the start of the first call to the kernel. They must invalidate the caches. Without any,
+    * each call for a graphics or compute ring begins with an invalidation of all caches by the library.
     */
    const struct agw_stream *const *initial;
    /**

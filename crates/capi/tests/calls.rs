@@ -8,11 +8,12 @@ use std::{
     ffi::{CStr, c_void},
     mem::size_of,
     ptr::{null, null_mut},
+    sync::{Arc, Mutex},
 };
 
 use amdgpu_layers::{Answered, Counter, Ioctl, Layer};
 use amdgpu_sim::{SimKernel, profile};
-use amdgpu_winsys::uapi::{Argument, GemCreate};
+use amdgpu_winsys::uapi::{Argument, Cs, GemCreate, chunk_id};
 use amdgpu_winsys_c::{border::*, objects::*, recording::*};
 use support::{store, submission};
 
@@ -128,6 +129,70 @@ fn a_stream_that_grew_is_recorded_submitted_and_recorded_again_with_objects_free
         agw_stream_destroy(stream);
         agw_queue_unref(queue);
         agw_sync_destroy(done);
+    }
+}
+
+/// Counts the IBs of each submission.
+#[derive(Clone, Default)]
+struct Ibs(Arc<Mutex<Vec<usize>>>);
+
+impl Layer for Ibs {
+    fn ioctl<'c>(&self, call: Ioctl<'c>) -> Answered<'c> {
+        if call.is(Cs::REQUEST) {
+            self.0.lock().unwrap().push(call.chunks().iter().filter(|chunk| chunk.id == chunk_id::IB).count());
+        }
+        call.forward()
+    }
+}
+
+/// RADV's streams come with preambles, which invalidate the caches.
+#[test]
+fn the_library_invalidates_the_caches_first_unless_the_submission_has_initial_streams() {
+    let ibs = Ibs::default();
+    let device = device_of_kernel(ibs.clone().over(kernel())).unwrap();
+    let mut ctx = null_mut();
+    ok!(agw_ctx_create(device, AGW_PRIORITY_NORMAL, &raw mut ctx));
+    let queue = |ip| {
+        let mut queue = null_mut();
+        ok!(agw_queue_create(ctx, ip, 0, &raw mut queue));
+        queue
+    };
+    let stream = |ip| {
+        let mut stream = null_mut();
+        ok!(agw_stream_create(device, ip, 0, 64, &raw mut stream));
+        ok!(agw_stream_finalize(stream));
+        stream
+    };
+    let queues = [AGW_IP_GFX, AGW_IP_COMPUTE, AGW_IP_SDMA].map(|ip| (queue(ip), stream(ip), stream(ip)));
+    for ((queue, work, own), alone) in queues.into_iter().zip([2, 2, 1]) {
+        let (streams, initial) = ([work.cast_const()], [own.cast_const()]);
+        let plain = submission(&streams, &[]);
+        ok!(agw_queue_submit(queue, &raw const plain, null_mut()));
+        let with_own = agw_submission { initial: initial.as_ptr(), initial_count: 1, ..submission(&streams, &[]) };
+        for _ in 0..2 {
+            ok!(agw_queue_submit(queue, &raw const with_own, null_mut()));
+        }
+        ok!(agw_queue_wait_idle(queue, u64::MAX));
+        assert_eq!(std::mem::take(&mut *ibs.0.lock().unwrap()), [alone, 2, 2]);
+    }
+    let [leader, follower, _] = queues;
+    let (streams, followers) = ([follower.1.cast_const(), leader.1.cast_const()], [follower.0.cast_const()]);
+    let initial = [leader.2.cast_const(), follower.2.cast_const()];
+    let gang = agw_submission { followers: followers.as_ptr(), follower_count: 1, ..submission(&streams, &[]) };
+    ok!(agw_queue_submit(leader.0, &raw const gang, null_mut()));
+    let gang = agw_submission { initial: initial.as_ptr(), initial_count: 2, ..gang };
+    ok!(agw_queue_submit(leader.0, &raw const gang, null_mut()));
+    ok!(agw_queue_wait_idle(leader.0, u64::MAX));
+    assert_eq!(*ibs.0.lock().unwrap(), [4, 4]);
+    // SAFETY: each has one reference, which goes here.
+    unsafe {
+        for (queue, work, own) in queues {
+            agw_queue_unref(queue);
+            agw_stream_destroy(work);
+            agw_stream_destroy(own);
+        }
+        agw_ctx_unref(ctx);
+        agw_device_unref(device);
     }
 }
 

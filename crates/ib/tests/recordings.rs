@@ -15,7 +15,7 @@ use amdgpu_layers::Recording;
 use amdgpu_sim::{SimDevice, SimOptions, profile};
 use amdgpu_winsys::{
     cs::{
-        CommandList, Described, Inclusion, Language, Marker, Queue, Stream, Submission,
+        CommandList, Described, Inclusion, Language, Marker, Queue, QueueOptions, Stream, Submission,
         layout::{
             names::{dst_addr, dst_sel, src_addr, src_sel, wr_confirm},
             pm4::{COPY_DATA, DISPATCH_DIRECT, DRAW_INDEX_AUTO, NUM_INSTANCES},
@@ -101,7 +101,9 @@ impl Client {
     }
 
     fn submit(&self, ip: Ip, list: &CommandList) {
-        let queue = Queue::new(&self.context, ip, 0).unwrap();
+        // Only what is recorded here is submitted.
+        let options = QueueOptions { acquires: false, ..QueueOptions::default() };
+        let queue = Queue::with_options(&self.context, ip, 0, options).unwrap();
         let bindings = [self.memory.binding().clone()];
         let fence = queue.submit(&Submission { lists: &[list], memory: &bindings, ..Submission::default() }).unwrap();
         assert!(fence.wait(Deadline::NEVER).unwrap());

@@ -11,7 +11,7 @@ use amdgpu_layers::{
 };
 use amdgpu_sim::{SimDevice, SimOptions, profile};
 use amdgpu_winsys::{
-    cs::{CommandList, Inclusion, Marker, Queue, Stream, Submission, pm4},
+    cs::{CommandList, Inclusion, Marker, Queue, QueueOptions, Stream, Submission, pm4},
     heaps::{AllocateInfo, DeviceMemory, MemoryManager, MemoryPropertyFlags, TableOptions},
     vamgr::GpuVa,
     winsys::{Context, Deadline, Device, GfxLevel, Ip, Kernel, Priority},
@@ -51,7 +51,9 @@ fn host_memory(device: &Device) -> DeviceMemory {
 fn client(kernel: impl Kernel + 'static) -> Truth {
     let device = Device::new(kernel).unwrap();
     let context = Context::new(&device, Priority::Normal).unwrap();
-    let queue = Queue::new(&context, Ip::Gfx, 0).unwrap();
+    // Only what is recorded here is submitted.
+    let options = QueueOptions { acquires: false, ..QueueOptions::default() };
+    let queue = Queue::with_options(&context, Ip::Gfx, 0, options).unwrap();
     let target = pm4::Target::gfx(device.info().gfx_level);
     let memory = host_memory(&device);
     let mut called = Stream::secondary(&device, target, 64).unwrap();

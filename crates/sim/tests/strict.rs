@@ -9,7 +9,7 @@ use amdgpu_sim::{
 };
 use amdgpu_winsys::{
     cs::{
-        Queue, Stream, Submission,
+        Queue, QueueOptions, Stream, Submission,
         pm4::{
             AcquireMem, CacheActions, CoherCntl, Compare, CpDma, DispatchDirect, EndOfPipe, Event, EventWrite,
             HeaderFlags, PfpSyncMe, Target, WaitRegMem, WriteData,
@@ -44,7 +44,10 @@ impl Rig {
         let kind = manager.properties().type_for(MemoryUsage::Readback).unwrap();
         let memory = manager.allocate(&AllocateInfo { flags, ..AllocateInfo::new(kind, 8192) }).unwrap();
         memory.map().unwrap().write(0, &[0; 8192]).unwrap();
-        let queue = Queue::new(&Context::new(&device, Priority::Normal).unwrap(), ip, 0).unwrap();
+        // Only what a test records invalidates caches.
+        let options = QueueOptions { acquires: false, ..QueueOptions::default() };
+        let context = Context::new(&device, Priority::Normal).unwrap();
+        let queue = Queue::with_options(&context, ip, 0, options).unwrap();
         Self { gpu, device, queue, memory }
     }
 

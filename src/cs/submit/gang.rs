@@ -102,8 +102,8 @@ impl Gang {
         Ok(gang)
     }
 
-    /// Creates a gang of queues of one context without the handshake: only the submitted lists run, and the lists of each queue may
-    /// begin with the preambles of its ring.
+    /// Creates a gang of queues of one context without the handshake. The lists of each queue may begin with the preambles of its
+    /// ring; an empty [`Preambles`](crate::cs::Preambles) in the submission then leaves out those of the queues.
     ///
     /// The lists themselves must make the leader wait for the ends of the followers. If they do not, the fence signals too early,
     /// and resources of the submission are dropped too early; the kernel's own references keep the memory until all jobs have
@@ -139,7 +139,8 @@ impl Gang {
     }
 
     /// Submits to all queues in one kernel call: `submission` to the leader, and one of `shares` to each follower, in the order in
-    /// which the gang was created. The memory, waits and signals of `submission` apply to all.
+    /// which the gang was created. The memory, waits and signals of `submission` apply to all. If it has no preambles, the lists of
+    /// each queue begin with [those of that queue](crate::cs::QueueOptions::acquires).
     ///
     /// # Errors
     ///
@@ -154,11 +155,16 @@ impl Gang {
             .followers
             .iter()
             .zip(shares)
-            .map(|(follower, share)| around(follower.around.as_ref(), share))
+            .map(|(follower, share)| {
+                // Behind the wait for the leader, so that it finds the results of the leader's earlier work.
+                let acquires = follower.queue.acquires_of(submission);
+                let acquires = acquires.map_or(&[][..], |all| all.before(0, submission.has_waits()));
+                around(follower.around.as_ref(), acquires.iter().chain(share.iter().copied()))
+            })
             .collect();
         let members: Vec<GangMember<'_, '_>> =
             self.followers.iter().zip(&shares).map(|(follower, share)| (&follower.queue.ring, &share[..])).collect();
-        let lists = around(self.around.as_ref(), submission.lists);
+        let lists = around(self.around.as_ref(), submission.lists.iter().copied());
         let sets: Vec<_> = [&self.resident].into_iter().chain(submission.sets.iter().copied()).collect();
         let sequence = self.leader.submit(&members, &Submission { lists: &lists, sets: &sets, ..*submission })?;
         Ok(Fence::new(Arc::clone(&self.leader), sequence))
@@ -175,9 +181,9 @@ const fn marks(follower: usize) -> [usize; 2] {
 const LINE: usize = 16;
 
 /// Returns the lists with the handshake around them, if there is one.
-fn around<'a>(around: Option<&'a Around>, lists: &[&'a CommandList]) -> Vec<&'a CommandList> {
+fn around<'a>(around: Option<&'a Around>, lists: impl Iterator<Item = &'a CommandList>) -> Vec<&'a CommandList> {
     let (begin, end) = (around.map(|around| &around.begin), around.map(|around| &around.end));
-    begin.into_iter().chain(lists.iter().copied()).chain(end).collect()
+    begin.into_iter().chain(lists).chain(end).collect()
 }
 
 /// Returns the shared state of a leader if it can form a gang with the followers.

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use super::{
     batch,
     in_flight::{InFlight, Resource},
-    plan::{Plan, Ring},
+    plan::{Plan, Ring, Start},
 };
 use crate::{
-    cs::{CallLimits, CommandList, Error, MAX_IBS_PER_CALL, Result, Submission, SyncPoint},
+    cs::{CallLimits, CommandList, Error, MAX_IBS_PER_CALL, Preambles, Result, Submission, SyncPoint},
     host_memory::{self, NoHostMemory, extend, push},
     uapi::{BO_LIST_MAX_ENTRIES, CsChunkIb, CsChunkSyncobj, IbFlags, SyncobjWaitFlags},
     winsys::{Capabilities, Device, Error as WinsysError, Feature, Ip, ResidencySet, Residents},
@@ -25,6 +25,8 @@ pub(super) type GangMember<'a, 'b> = (&'a Ring, &'b [&'b CommandList]);
 pub(super) struct Request<'a> {
     pub(super) device: &'a Device,
     pub(super) ring: &'a Ring,
+    /// The preambles of the queue, unless the submission has its own.
+    pub(super) acquires: Option<&'a Preambles>,
     pub(super) gang_members: &'a [GangMember<'a, 'a>],
     pub(super) submission: &'a Submission<'a>,
 }
@@ -86,8 +88,8 @@ impl Request<'_> {
     pub(super) fn is_same(&self, plan: &Plan) -> bool {
         let Submission { lists, sets, preambles, .. } = *self.submission;
         self.gang_members.is_empty()
-            && preambles.is_none()
-            && plan.is_of(lists, self.flags())
+            && preambles.is_none_or(Preambles::is_empty)
+            && plan.is_of(lists, self.flags(), self.start())
             && plan.bos.is_of(sets)
             && !lists.iter().any(|list| list.recorded().is_chained())
     }
@@ -104,9 +106,9 @@ impl Request<'_> {
             self.acquire_sets(plan, &place.lists, &mut place.memory).map_err(no_memory)?;
         }
         let Submission { lists, .. } = *self.submission;
-        // Chains may change, and preambles depend on the waits.
+        // Chains may change, and preambles of the submission are not part of what identifies a plan.
         let is_plain = is_bare && place.lists.len() == lists.len();
-        if !(is_plain && plan.is_of(lists, self.flags()) && plan.bos.has_listed(members(&place.memory))) {
+        if !(is_plain && plan.is_of(lists, self.flags(), self.start()) && plan.bos.has_listed(members(&place.memory))) {
             (plan.is_complete, plan.first) = (false, 0);
             self.check_lists()?;
             self.list_bos(plan, place)?;
@@ -114,7 +116,7 @@ impl Request<'_> {
             if is_plain {
                 plan.lists.clear();
                 extend(&mut plan.lists, lists.iter().map(|list| list.recorded().number())).map_err(no_memory)?;
-                (plan.flags, plan.is_complete) = (self.flags(), true);
+                (plan.flags, plan.start, plan.is_complete) = (self.flags(), self.start(), true);
             }
         }
         if self.submission.has_sync() {
@@ -131,6 +133,21 @@ impl Request<'_> {
         flags.set(IbFlags::SECURE, is_secure);
         flags.set(IbFlags::PREEMPT, is_preemptible && self.ring.ip == Ip::Gfx);
         flags
+    }
+
+    /// Returns the preambles of the queue with which the calls begin.
+    #[inline]
+    fn start(&self) -> Start {
+        match self.acquires {
+            None => Start::Nothing,
+            Some(_) if self.submission.has_waits() => Start::FullFlush,
+            Some(_) => Start::Acquire,
+        }
+    }
+
+    /// Returns the preambles of the submission, or else those of the queue.
+    fn preambles(&self) -> Option<&Preambles> {
+        self.submission.preambles.or(self.acquires)
     }
 
     /// Returns an error if a list belongs to another device or ring, or if the device does not support encrypted memory and the
@@ -170,6 +187,13 @@ impl Request<'_> {
         for list in place.lists.iter().filter_map(Resource::list) {
             list.bindings().try_for_each(|binding| bos.add(binding, IB_PRIORITY)).map_err(no_memory)?;
         }
+        if let Some(acquires) = self.acquires {
+            let first = acquires.before(0, self.submission.has_waits());
+            for list in first.iter().chain(acquires.before(1, false)).chain(acquires.after()) {
+                let mut bindings = list.recorded().bindings();
+                bindings.try_for_each(|binding| bos.add(binding, IB_PRIORITY)).map_err(no_memory)?;
+            }
+        }
         for binding in place.memory.iter().filter_map(Resource::memory) {
             bos.add(binding, binding.priority()).map_err(no_memory)?;
         }
@@ -192,8 +216,8 @@ impl Request<'_> {
             }
         }
         let followers = ibs.len();
-        let before = |index| submission.preambles.map_or(&[][..], |all| all.before(index, submission.has_waits()));
-        let after = submission.preambles.map_or(&[][..], |all| all.after());
+        let before = |index| self.preambles().map_or(&[][..], |all| all.before(index, submission.has_waits()));
+        let after = self.preambles().map_or(&[][..], |all| all.after());
         let around = |index| before(index).len() + after.len();
         let per_call = ring.most_ibs.min(MAX_IBS_PER_CALL.saturating_sub(followers));
         let limits = CallLimits { per_call, around_first: around(0), around_further: around(1) };

@@ -90,12 +90,27 @@ pub enum BoListMode {
 /// assert_eq!(queues.of_ip(Ip::Sdma)?.len(), 2); // both with these options
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueOptions {
     /// The policy for retries if memory is short.
     pub retry: RetryPolicy,
     /// The way in which BO lists are passed to the kernel.
     pub bo_list_mode: BoListMode,
+    /// `true` if submissions without [`preambles`](crate::cs::Submission::preambles) of their own begin with
+    /// [`Preambles::acquire`](crate::cs::Preambles::acquire), so that they find what the CPU and other engines have written. This
+    /// costs one small IB in each kernel call, and two or three pages of memory in each queue. The copy engine needs no preambles.
+    ///
+    /// `false` is right for a driver whose submissions all bring their own preambles, or whose lists begin with
+    /// [`Stream::acquire`](crate::cs::Stream::acquire). A single submission leaves them out with an empty
+    /// [`Preambles`](crate::cs::Preambles).
+    pub acquires: bool,
+}
+
+impl Default for QueueOptions {
+    /// Returns the default policies, with submissions that begin with the invalidation of the caches.
+    fn default() -> Self {
+        Self { retry: RetryPolicy::default(), bo_list_mode: BoListMode::default(), acquires: true }
+    }
 }
 
 /// The kind of a hardware queue.

@@ -1,6 +1,7 @@
 //! The plan of a submission: what the kernel is told.
 //!
-//! This is the one cache of a queue. The plan of the last submission stays: if the next one has the same lists, sets and flags,
+//! This is the one cache of a queue. The plan of the last submission stays: if the next one has the same lists, sets, flags and
+//! start,
 //! nothing is listed again. Lists and the states of sets are identified by numbers that are never reused, and they are not kept
 //! alive. As long as the list with a number exists, its IBs and its memory exist and do not change, and the same is true for the
 //! members of a set.
@@ -24,13 +25,26 @@ pub(in crate::cs) struct Ring {
     pub(super) most_ibs: usize,
 }
 
+/// The preambles of the queue with which the kernel calls of a submission begin.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Start {
+    /// None: the submission has its own, or the queue has none.
+    #[default]
+    Nothing,
+    /// An invalidation of the caches.
+    Acquire,
+    /// A wait for shaders, and an invalidation of the caches.
+    FullFlush,
+}
+
 /// The kernel calls of a submission, in containers that later submissions reuse.
 #[derive(Debug, Default)]
 pub(in crate::cs) struct Plan {
     /// The numbers of the lists whose IBs and memory are listed.
     pub(super) lists: Vec<u64>,
     pub(super) flags: IbFlags,
-    /// `true` if `ibs`, `calls` and `bos` are those of `lists`, `flags` and the sets in `bos`, and of nothing else.
+    pub(super) start: Start,
+    /// `true` if `ibs`, `calls` and `bos` are those of `lists`, `flags`, `start` and the sets in `bos`, and of nothing else.
     pub(super) is_complete: bool,
     pub(super) bos: BoListBuilder,
     /// The IBs of all calls, in order; `calls` has their ranges.
@@ -50,12 +64,13 @@ pub(in crate::cs) struct Plan {
 }
 
 impl Plan {
-    /// Returns `true` if the plan is that of these lists with these flags, apart from sets.
+    /// Returns `true` if the plan is that of these lists with these flags and this start, apart from sets.
     #[inline]
-    pub(super) fn is_of(&self, lists: &[&CommandList], flags: IbFlags) -> bool {
+    pub(super) fn is_of(&self, lists: &[&CommandList], flags: IbFlags, start: Start) -> bool {
         let same = |(number, list): (&u64, &&CommandList)| *number == list.recorded().number();
         self.is_complete
             && self.flags == flags
+            && self.start == start
             && self.lists.len() == lists.len()
             && self.lists.iter().zip(lists).all(same)
     }

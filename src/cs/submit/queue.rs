@@ -8,7 +8,9 @@ use super::{
     state::{QueueEnd, QueueState},
 };
 use crate::{
-    cs::{Error, Fence, MAX_IBS_PER_CALL, QueueKind, QueueOptions, Result, Submission, Target, record::marker},
+    cs::{
+        Error, Fence, MAX_IBS_PER_CALL, Preambles, QueueKind, QueueOptions, Result, Submission, Target, record::marker,
+    },
     host_memory::{ArcRoom, NoHostMemory},
     winsys::{Context, Deadline, Ip, Syncobj, Until, UserFence, WaitFor},
 };
@@ -89,6 +91,10 @@ impl Queue {
         let of_queue = |error: NoHostMemory| error.of("a queue");
         let (room, room_for_end) = (ArcRoom::new().map_err(of_queue)?, ArcRoom::new().map_err(of_queue)?);
         let user_fence = UserFence::new(device)?;
+        let acquires = match target {
+            Target::Pm4(target) if options.acquires => Some(Preambles::acquire(device, target)?),
+            _ => None,
+        };
         if !context.take_queue(ip, ring) {
             return Err(Error::QueueTaken { context: context.id(), ip, ring });
         }
@@ -96,7 +102,7 @@ impl Queue {
         let most_ibs = device.info().max_ibs.get(ip.index()).map_or(1, |&most| most.max(1) as usize);
         let ring = Ring { ip, index: ring, target, most_ibs: most_ibs.min(MAX_IBS_PER_CALL) };
         let in_flight = InFlightList::default();
-        let state = room.fill(QueueState { context, ring, options, user_fence, in_flight });
+        let state = room.fill(QueueState { context, ring, options, acquires, user_fence, in_flight });
         let end = room_for_end.fill(QueueEnd::new(Arc::clone(&state)));
         Ok(Self { state, end })
     }
@@ -140,6 +146,9 @@ impl Queue {
     ///
     /// A submission without lists and waits is not sent to the GPU: its sync objects signal when the last submission has completed.
     /// A submission without lists that waits runs an empty list.
+    ///
+    /// Each kernel call begins with the invalidation of all caches, unless the submission has
+    /// [`preambles`](Submission::preambles) of its own or [`QueueOptions::acquires`] is `false`.
     ///
     /// All objects of the submission stay alive until it has completed, even if the caller drops them, unless [`Submission::keep`]
     /// says otherwise.

@@ -10,7 +10,7 @@ use std::{
 
 use super::{in_flight::InFlightList, plan::Ring};
 use crate::{
-    cs::{QueueOptions, Result},
+    cs::{Preambles, QueueOptions, Result, Submission},
     uapi::{CsChunkDep, CsFence, Errno},
     winsys::{Context, Deadline, Device, Error as WinsysError, UserFence},
 };
@@ -21,6 +21,9 @@ pub(in crate::cs) struct QueueState {
     pub(in crate::cs) context: Context,
     pub(in crate::cs) ring: Ring,
     pub(super) options: QueueOptions,
+    /// The preambles of submissions that have none of their own. Neither plans nor entries refer to them: they live as long as
+    /// both, and the kernel keeps their memory for the jobs that it has accepted.
+    pub(super) acquires: Option<Preambles>,
     /// The page to which the GPU writes the sequence number of each submission that has ended.
     pub(in crate::cs) user_fence: UserFence,
     pub(in crate::cs) in_flight: InFlightList,
@@ -33,6 +36,12 @@ impl QueueState {
 
     pub(super) fn own(&self, what: &'static str, device: &Device) -> Result<()> {
         if self.device() == device { Ok(()) } else { Err(WinsysError::ForeignDevice { what }.into()) }
+    }
+
+    /// Returns the preambles of the queue, unless the submission has its own.
+    #[inline]
+    pub(super) fn acquires_of(&self, submission: &Submission<'_>) -> Option<&Preambles> {
+        if submission.preambles.is_none() { self.acquires.as_ref() } else { None }
     }
 
     /// Returns `true` if the GPU has written this sequence number or a later one.

@@ -76,7 +76,8 @@ impl<'a> SyncPoint<'a> {
 pub struct Submission<'a> {
     /// The lists to execute. May be empty if the submission waits for something, or signals something and has no memory and sets.
     pub lists: &'a [&'a CommandList],
-    /// Lists to execute before and after `lists` in each kernel call.
+    /// Lists to execute before and after `lists` in each kernel call. `None` for those of the queue, which invalidate the caches,
+    /// see [`QueueOptions::acquires`](crate::cs::QueueOptions::acquires); empty preambles for none at all.
     pub preambles: Option<&'a Preambles>,
     /// The memory that the lists read or write. It is resident while they run, and kept alive as [`keep`](Self::keep) says.
     ///

@@ -103,7 +103,7 @@ fn a_submission_that_differs_from_the_last_one_is_listed_anew() {
             submit(&rig.queue, lists, sets).unwrap();
             rig.finish();
             assert_eq!([0, 4].map(|at| load(&rig.memory, at)), expected, "{what}");
-            assert_eq!(std::mem::take(&mut *counts.lock()), [bos], "{what}");
+            assert_eq!(std::mem::take(&mut *counts.lock()), [bos + 1], "{what}, and the preamble");
         }
     };
     runs(&[&list], &[&set], [1, 0], 2, "one list");
@@ -196,7 +196,7 @@ fn an_observer_sees_each_submission_that_keeps_nothing() {
     for _ in 0..3 {
         submit(&rig.queue, &[&list], &[&set]).unwrap();
     }
-    assert_eq!(*counts.0.lock(), [2, 2, 2], "the memory and the list's IB");
+    assert_eq!(*counts.0.lock(), [3; 3], "the memory, the list's IB and the preamble");
 }
 
 /// Another thread removes a member and frees it during the call: it is closed only when the kernel has its own reference.
@@ -226,7 +226,7 @@ fn a_member_that_is_freed_during_a_submission_is_open_until_the_kernel_has_it() 
     });
     assert_eq!(rig.queue.submit(&submission).unwrap().sequence(), 2);
     kernel.layer().look_away();
-    assert_eq!(*calls.lock(), [3, 0], "submitted with the member, which is closed afterwards");
+    assert_eq!(*calls.lock(), [4, 0], "submitted with the member, which is closed afterwards");
     rig.finish();
     assert_eq!(load(&rig.memory, 0), 5);
 }

@@ -216,7 +216,7 @@ fn w26_out_of_memory_is_tried_again_and_then_an_error_that_can_be_got_over() {
         let result = queue.submit(&submission);
         assert_eq!(result.as_ref().map(drop).map_err(drop), outcome);
         if let Err(error) = result {
-            assert_eq!(error, cs::Error::Winsys(Error::OutOfMemory { request: "AMDGPU_CS", bos: 2 }));
+            assert_eq!(error, cs::Error::Winsys(Error::OutOfMemory { request: "AMDGPU_CS", bos: 3 }));
             assert_eq!((error.loss(), error.vk_result()), (None, VkResult::OutOfDeviceMemory));
         }
         let fence = queue.submit(&submission).unwrap();

@@ -42,7 +42,8 @@ pub struct agw_submission {
     pub reserved: u32,
     /// Streams, in order. A submission without streams signals when all earlier submissions and its waits are done.
     pub streams: *const *const agw_stream,
-    /// Streams of one IB each, executed at the start of the first call to the kernel.
+    /// Streams of one IB each, executed at the start of the first call to the kernel. They must invalidate the caches. Without any,
+    /// each call for a graphics or compute ring begins with an invalidation of all caches by the library.
     pub initial: *const *const agw_stream,
     /// Streams of one IB each, executed at the start of every further call.
     pub further: *const *const agw_stream,

@@ -2,7 +2,7 @@
 
 use amdgpu_hw::num::index;
 use amdgpu_winsys::{
-    cs::{CommandList, Error, Fence, Gang, MAX_IBS_PER_CALL, Queue, Submission},
+    cs::{CommandList, Error, Fence, Gang, MAX_IBS_PER_CALL, Preambles, Queue, Submission},
     winsys::Error as WinsysError,
 };
 
@@ -68,7 +68,10 @@ fn submit(queue: &Queue, named: &Named<'_>) -> Answer<u64> {
     if streams.is_empty() {
         return Ok(queue.submit(&nothing)?.sequence());
     }
+    // Streams that come with preambles of their own need none of the queue.
+    let preambles = if named.initial.is_empty() { None } else { Some(&const { Preambles::new() }) };
     let whole = Submission {
+        preambles,
         memory: &named.bos.as_slice(),
         sets: &named.sets,
         is_secure: options.is_secure,

@@ -28,15 +28,11 @@ pub(crate) enum AnyRecorder {
 }
 
 impl AnyRecorder {
-    /// Starts a stream with memory of a pool. A primary command buffer of a graphics or compute ring begins with the invalidation of
-    /// all caches, so that it finds what the CPU and other engines wrote before it was submitted.
+    /// Starts a stream with memory of a pool. It finds what the CPU and other engines wrote before it was submitted, because the
+    /// queues of the library invalidate all caches first in each submission.
     fn new(ibs: &IbPool, target: Target, is_primary: bool) -> Result<Self, Failure> {
         Ok(match (target, is_primary) {
-            (Target::Pm4(target), true) => {
-                let mut recorder = Recorder::new(ibs.stream(target, FIRST_DWORDS)?);
-                recorder.acquire()?;
-                Self::Pm4(recorder)
-            }
+            (Target::Pm4(target), true) => Self::Pm4(Recorder::new(ibs.stream(target, FIRST_DWORDS)?)),
             (Target::Pm4(target), false) => Self::Pm4(Recorder::new(ibs.secondary(target, FIRST_DWORDS)?)),
             (Target::Sdma(target), true) => Self::Sdma(Recorder::new(ibs.stream(target, FIRST_DWORDS)?)),
             (Target::Sdma(target), false) => Self::Sdma(Recorder::new(ibs.secondary(target, FIRST_DWORDS)?)),

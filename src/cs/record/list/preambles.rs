@@ -5,6 +5,7 @@ use crate::{
         CommandList, Result, Stream, Target,
         pm4::{self, AcquireMem, CacheActions, Event, EventWrite, PfpSyncMe, Ring},
     },
+    host_memory,
     winsys::{Device, GfxLevel},
 };
 
@@ -86,17 +87,19 @@ pub enum NotOneIb {
 
 impl Preambles {
     /// Creates preambles without lists.
-    pub fn new() -> Self {
-        Self::default()
+    pub const fn new() -> Self {
+        Self { initial_full_flush: Vec::new(), initial: Vec::new(), further: Vec::new(), postamble: Vec::new() }
     }
 
     /// Creates the preambles with which every submission to a graphics or compute ring should begin: an invalidation of all caches,
     /// after a wait for earlier shaders if the submission waits for something. On GFX6 a postamble waits for shaders and writes back
     /// L2, because the kernel's own write-back comes before the shaders have ended.
     ///
-    /// A submission without them, whose lists do not begin with [`Stream::acquire`] either, may find old copies of what the CPU
-    /// or another engine has written in L2: from GFX10 on the kernel only writes L2 back at the end of a job. To leave them out is
-    /// right for lists that acquire themselves, and for those that read nothing that was written past L2.
+    /// A queue adds them to submissions that have no preambles of their own, unless
+    /// [`QueueOptions::acquires`](crate::cs::QueueOptions::acquires) says otherwise; this function is for those that add state to
+    /// them. A submission without them, whose lists do not begin with [`Stream::acquire`] either, may find old copies of what the
+    /// CPU or another engine has written in L2: from GFX10 on the kernel only writes L2 back at the end of a job. To leave them
+    /// out is right for lists that acquire themselves, and for those that read nothing that was written past L2.
     ///
     /// ```
     /// use amdgpu_winsys::cs::{Preambles, Stream, Submission};
@@ -105,8 +108,9 @@ impl Preambles {
     /// # let context = amdgpu_winsys::winsys::Context::new(&device, amdgpu_winsys::winsys::Priority::Normal)?;
     /// # let queue = amdgpu_winsys::cs::Queue::new(&context, amdgpu_winsys::winsys::Ip::Gfx, 0)?;
     /// # let target = amdgpu_winsys::cs::pm4::Target::gfx(device.info().gfx_level);
-    /// let preambles = Preambles::acquire(&device, target)?; // once for each queue
     /// let list = Stream::new(&device, target, 64)?.finish()?;
+    /// let state = || Stream::new(&device, target, 64)?.finish(); // would set registers
+    /// let preambles = Preambles::acquire(&device, target)?.with_initial(state()?, state()?)?.with_further(state()?)?;
     /// let submission = Submission { lists: &[&list], preambles: Some(&preambles), ..Submission::default() };
     /// assert!(queue.submit(&submission)?.wait(amdgpu_winsys::winsys::Deadline::NEVER)?);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -131,7 +135,11 @@ impl Preambles {
         };
         let mut waiting = stream()?;
         wait(&mut waiting)?;
-        let mut postamble = Vec::new();
+        let mut all = Self::default();
+        let plain = acquire(stream()?)?;
+        add(&mut all.initial_full_flush, acquire(waiting)?)?;
+        add(&mut all.further, plain.clone())?;
+        add(&mut all.initial, plain)?;
         if target.level == GfxLevel::Gfx6 {
             let mut stream = stream()?;
             wait(&mut stream)?;
@@ -139,14 +147,16 @@ impl Preambles {
                 stream.push(&PfpSyncMe)?;
             }
             stream.push(&AcquireMem::all(target, CacheActions::WRITE_BACK_L2))?;
-            postamble.push(stream.finish()?);
+            add(&mut all.postamble, stream.finish()?)?;
         }
-        Ok(Self {
-            initial_full_flush: vec![acquire(waiting)?],
-            initial: vec![acquire(stream()?)?],
-            further: vec![acquire(stream()?)?],
-            postamble,
-        })
+        Ok(all)
+    }
+
+    /// Returns `true` if there are no lists.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        let Self { initial_full_flush, initial, further, postamble } = self;
+        initial_full_flush.is_empty() && initial.is_empty() && further.is_empty() && postamble.is_empty()
     }
 
     /// Adds lists that run first in a submission: `full_flush` if the submission waits for something, otherwise `plain`.
@@ -223,4 +233,9 @@ impl Preambles {
         let first = self.initial_full_flush.len().max(self.initial.len()).max(self.further.len());
         first + self.postamble.len()
     }
+}
+
+/// Adds a list, or returns an error if the process has no memory left.
+fn add(lists: &mut Vec<CommandList>, list: CommandList) -> Result<()> {
+    Ok(host_memory::push(lists, list).map_err(|error| error.of("the preambles of a queue"))?)
 }
