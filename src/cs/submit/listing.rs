@@ -97,31 +97,41 @@ impl Request<'_> {
     /// Takes references to what the submission uses, and makes its plan, unless the plan of the last submission is the same. If `place`
     /// has lists, or members of sets, then they are those of the submission.
     pub(super) fn prepare(&self, plan: &mut Plan, place: &mut InFlight) -> Result<()> {
-        // Only lists and sets identify a plan.
-        let is_bare = place.memory.iter().all(|resource| resource.memory().is_none()) && self.gang_members.is_empty();
-        if place.lists.is_empty() {
+        // A place of an earlier submission was taken because this one is the same. Members that it does not have may have changed.
+        let (is_taken_over, has_members) = (!place.lists.is_empty(), members(&place.memory).next().is_some());
+        if !is_taken_over {
             self.acquire_lists(&mut place.lists).map_err(no_memory)?;
         }
-        if members(&place.memory).next().is_none() {
+        if !has_members {
             self.acquire_sets(plan, &place.lists, &mut place.memory).map_err(no_memory)?;
         }
-        let Submission { lists, .. } = *self.submission;
-        // Chains may change, and preambles of the submission are not part of what identifies a plan.
-        let is_plain = is_bare && place.lists.len() == lists.len();
-        if !(is_plain && plan.is_of(lists, self.flags(), self.start()) && plan.bos.has_listed(members(&place.memory))) {
-            (plan.is_complete, plan.first) = (false, 0);
-            self.check_lists()?;
-            self.list_bos(plan, place)?;
-            self.list_ibs(plan)?;
-            if is_plain {
-                plan.lists.clear();
-                extend(&mut plan.lists, lists.iter().map(|list| list.recorded().number())).map_err(no_memory)?;
-                (plan.flags, plan.start, plan.is_complete) = (self.flags(), self.start(), true);
-            }
+        if !(is_taken_over && (has_members || plan.bos.has_listed(members(&place.memory)))) {
+            self.list_unless_same(plan, place)?;
         }
         if self.submission.has_sync() {
             self.check_sync()?;
             self.list_sync(plan).map_err(no_memory)?;
+        }
+        Ok(())
+    }
+
+    /// Makes the plan of a submission whose lists and members `place` has, unless the plan of the last submission is the same.
+    fn list_unless_same(&self, plan: &mut Plan, place: &InFlight) -> Result<()> {
+        let Submission { lists, .. } = *self.submission;
+        // Only lists and sets identify a plan, and neither chains, which may change, nor preambles of the submission do.
+        let is_bare = place.memory.iter().all(|resource| resource.memory().is_none()) && self.gang_members.is_empty();
+        let is_plain = is_bare && place.lists.len() == lists.len();
+        if is_plain && plan.is_of(lists, self.flags(), self.start()) && plan.bos.has_listed(members(&place.memory)) {
+            return Ok(());
+        }
+        (plan.is_complete, plan.first) = (false, 0);
+        self.check_lists()?;
+        self.list_bos(plan, place)?;
+        self.list_ibs(plan)?;
+        if is_plain {
+            plan.lists.clear();
+            extend(&mut plan.lists, lists.iter().map(|list| list.recorded().number())).map_err(no_memory)?;
+            (plan.flags, plan.start, plan.is_complete) = (self.flags(), self.start(), true);
         }
         Ok(())
     }

@@ -106,6 +106,12 @@ impl Retired {
         None
     }
 
+    /// Returns `true` if there is nothing to drop.
+    #[inline]
+    fn is_empty(&self) -> bool {
+        self.few.is_empty() && self.many.is_empty() && !self.has_more
+    }
+
     /// Returns `true` if another submission can be taken without an allocation.
     #[inline]
     fn has_room(&self) -> bool {
@@ -281,7 +287,15 @@ impl InFlightList {
     }
 
     /// Drops what `retired` has, and what further submissions up to `done` keep.
+    #[inline]
     pub(super) fn drop_retired(&self, retired: &mut Retired, done: u64) {
+        if !retired.is_empty() {
+            self.drop_all_retired(retired, done);
+        }
+    }
+
+    #[inline(never)]
+    fn drop_all_retired(&self, retired: &mut Retired, done: u64) {
         loop {
             retired.few.clear();
             if retired.many.is_empty() && !retired.has_more {
@@ -373,12 +387,13 @@ impl List {
     /// Makes the oldest entry a place, with its resources.
     #[inline]
     fn reuse(&mut self) -> InFlight {
-        let InFlight { lists, mut memory, .. } = self.entries.pop_front().unwrap_or_default();
-        if memory.is_empty() {
-            memory = self.spare.pop().unwrap_or_default();
+        let mut entry = self.entries.pop_front().unwrap_or_default();
+        if entry.memory.capacity() == 0 {
+            entry.memory = self.spare.pop().unwrap_or_default();
         }
         self.reserved += 1;
-        InFlight { lists, memory, ..InFlight::default() }
+        (entry.first, entry.last, entry.plan) = (0, 0, 0);
+        entry
     }
 
     /// Returns a place, for which `entries` must have room.
@@ -386,7 +401,7 @@ impl List {
     fn place(&mut self) -> InFlight {
         self.reserved += 1;
         let (lists, memory) = (self.spare.pop().unwrap_or_default(), self.spare.pop().unwrap_or_default());
-        InFlight { lists, memory, ..InFlight::default() }
+        InFlight { first: 0, last: 0, lists, memory, plan: 0 }
     }
 
     /// Moves resources to `retired`, and keeps their container.
