@@ -33,7 +33,6 @@ pub mod collect;
 #[cfg(feature = "cli")]
 mod command;
 pub mod exit;
-pub mod files;
 #[cfg(feature = "cli")]
 pub mod http;
 pub mod machine;
@@ -51,8 +50,10 @@ pub mod source;
 mod terminal;
 pub mod text;
 
+pub use amdgpu_pool::{fdinfo, files};
+
 pub use self::{
-    collect::{fdinfo, info},
-    snapshot::{effective, figures, metric, model, prometheus, units, views, vulkan, warnings},
+    collect::info,
+    snapshot::{figures, metric, model, prometheus, units, views, vulkan, warnings},
     source::recording,
 };

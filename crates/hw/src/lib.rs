@@ -9,7 +9,6 @@ mod generation;
 mod ip;
 pub mod num;
 mod pci;
-mod pci_ids;
 
 pub use address::{GpuVa, InTheHole};
 pub use chip::{Chip, Family, VramType, gfx10_minor, identify, radv_name};
@@ -17,4 +16,3 @@ pub use facts::{MecQueue, Mecs, Peaks, Topology, Units};
 pub use generation::GfxLevel;
 pub use ip::Ip;
 pub use pci::PciAddress;
-pub use pci_ids::is_apu;

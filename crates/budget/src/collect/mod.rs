@@ -1,22 +1,18 @@
 //! Collection of a [`Snapshot`] from files of the kernel and from INFO queries.
 
-pub mod fdinfo;
 mod gpus;
 pub mod info;
-mod proc_file;
-mod processes;
-mod sums;
 
-use std::{collections::BTreeMap, io};
+use std::collections::BTreeMap;
 
+use amdgpu_pool::Looker;
 use amdgpu_winsys::winsys::GpuInfo;
 
-use self::{gpus::Node, processes::Scanner};
+use self::gpus::Asked;
 use crate::{
     machine::Machine,
     snapshot::{
-        effective::effective,
-        model::{Gpu, Process, SCHEMA, Snapshot, System, Unreadable},
+        model::{SCHEMA, Snapshot},
         warnings,
     },
 };
@@ -52,19 +48,28 @@ pub enum LookError {
     Recording(String),
 }
 
+impl From<amdgpu_pool::LookError> for LookError {
+    fn from(error: amdgpu_pool::LookError) -> Self {
+        match error {
+            amdgpu_pool::LookError::NoGpu(reason) => Self::NoGpu(reason),
+            amdgpu_pool::LookError::NotReadable(reason) => Self::NotReadable(reason),
+        }
+    }
+}
+
 /// A collector that takes snapshots of a machine, and caches facts that do not change.
 pub struct Collector<M> {
     machine: M,
     wishes: CollectOptions,
     known: BTreeMap<String, GpuInfo>,
-    scanner: Scanner,
+    looker: Looker,
     is_first: bool,
 }
 
 impl<M: Machine> Collector<M> {
     /// Creates a collector for a machine, with an empty cache.
     pub fn new(machine: M, wishes: CollectOptions) -> Self {
-        Self { machine, wishes, known: BTreeMap::new(), scanner: Scanner::default(), is_first: true }
+        Self { machine, wishes, known: BTreeMap::new(), looker: Looker::default(), is_first: true }
     }
 
     /// Returns the machine whose snapshots are taken.
@@ -95,67 +100,29 @@ impl<M: Machine> Collector<M> {
     ///
     /// The errors of [`look`](Self::look).
     pub fn look_again(&mut self) -> Result<Snapshot, LookError> {
-        let nodes = gpus::enumerate(self.machine.files()).map_err(|error| match error.kind() {
-            io::ErrorKind::PermissionDenied => LookError::NotReadable(format!("/sys/class/drm: {error}")),
-            _ => LookError::NoGpu(format!("/sys/class/drm: {}", crate::files::reason(&error))),
-        })?;
-        if nodes.is_empty() {
-            return Err(LookError::NoGpu("no render node in /sys/class/drm is one of driver amdgpu".to_owned()));
-        }
-        Ok(self.snapshot(nodes))
-    }
-
-    fn snapshot(&mut self, nodes: Vec<Node>) -> Snapshot {
+        let CollectOptions { wake, processes, per_client } = self.wishes;
+        let asked = Asked::new(&self.machine, &self.known);
+        let report = self.looker.look(&asked, &amdgpu_pool::Options { wake, processes, per_client })?;
+        let mut answers = asked.answers.into_inner();
         let now = self.machine.now();
-        let system = proc_file::meminfo(self.machine.files());
-        let mut by_pci = BTreeMap::new();
-        let mut unreadable = Unreadable::default();
-        if self.wishes.processes {
-            (by_pci, unreadable) = self.scanner.scan(self.machine.files(), self.wishes.per_client);
-        }
-        let mut gpus = Vec::new();
-        for (index, node) in nodes.into_iter().enumerate() {
-            let processes = self.wishes.processes.then(|| by_pci.remove(&node.pci).unwrap_or_default());
-            gpus.push(self.gpu(index, &node, &system, processes, &unreadable));
-        }
         let mut snapshot = Snapshot {
             schema: SCHEMA.to_owned(),
             time: now.rfc3339(),
             monotonic_ns: now.monotonic_ns,
             tool: env!("CARGO_PKG_VERSION").to_owned(),
             source: self.machine.kind().to_owned(),
-            system,
-            gpus,
+            system: report.system,
+            gpus: Vec::new(),
             warnings: Vec::new(),
         };
+        for gpu in report.gpus {
+            let answers = answers.remove(&gpu.pci);
+            if let Some(answers) = &answers {
+                self.known.insert(gpu.pci.clone(), answers.gpu.clone());
+            }
+            snapshot.gpus.push(gpus::described(self.machine.files(), gpu, answers));
+        }
         snapshot.warnings = warnings::of(&snapshot);
-        snapshot
-    }
-
-    fn gpu(
-        &mut self,
-        index: usize,
-        node: &Node,
-        system: &System,
-        processes: Option<Vec<Process>>,
-        unreadable: &Unreadable,
-    ) -> Gpu {
-        let mut gpu = gpus::from_sysfs(self.machine.files(), index, node);
-        if gpu.power.as_deref() == Some("suspended") && !self.wishes.wake {
-            gpu.missing.push(gpus::missing("INFO", "the GPU is asleep; --wake would open it and wake it"));
-        } else {
-            gpus::ask(&self.machine, node, &mut self.known, &mut gpu);
-        }
-        gpu.cgroup_limit = gpus::cgroup_limit(self.machine.files(), &node.pci);
-        gpu.effective = effective(gpu.apu, &gpu.domains, system, gpu.cgroup_limit.as_ref());
-        gpu.unreadable = unreadable.clone();
-        if let Some(processes) = processes {
-            gpu.domains.vram.evicted = sums::evicted(&processes);
-            gpu.unattributed = Some(sums::unattributed(&gpu.domains, &processes));
-            gpu.processes = Some(processes);
-        } else {
-            gpu.missing.push(gpus::missing("processes", "not asked for"));
-        }
-        gpu
+        Ok(snapshot)
     }
 }

@@ -145,17 +145,24 @@ fn anonymise(seen: &mut BTreeMap<String, Entry>) {
             "cgroup" => {
                 let count = cgroups.len() + 1;
                 let number = *cgroups.entry(text.clone()).or_insert(count);
-                *text = format!("0::/cgroup-{number}\n");
+                // As deep as it was: the cgroups above have limits of their own.
+                let above = "/above".repeat(text.trim().matches('/').count().saturating_sub(1));
+                *text = format!("0::{above}/cgroup-{number}\n");
             }
             _ => {}
         }
     }
     // Paths contain names, too.
     let Some((named, numbered)) = named.zip(limits_of(seen)) else { return };
-    let limits: Vec<String> = seen.keys().filter(|path| path.starts_with(&named)).cloned().collect();
+    let limits: Vec<String> = seen.keys().filter(|path| path.starts_with("sys/fs/cgroup/")).cloned().collect();
     for path in limits {
-        if let (Some(entry), Some(file)) = (seen.remove(&path), path.strip_prefix(&named)) {
+        let Some(entry) = seen.remove(&path) else { continue };
+        let Some((folder, file)) = path.rsplit_once('/') else { continue };
+        let depth = folder.matches('/').count();
+        if format!("{folder}/") == named {
             seen.insert(format!("{numbered}{file}"), entry);
+        } else if named.starts_with(&format!("{folder}/")) {
+            seen.insert(format!("sys/fs/cgroup{}/{file}", "/above".repeat(depth.saturating_sub(2))), entry);
         }
     }
 }
@@ -213,13 +220,17 @@ mod tests {
             ("proc/7/stat".to_owned(), file("7 (secret) S 1 0\n")),
             ("proc/7/status".to_owned(), file("Name:\tsecret\nPPid:\t1\nUid:\t1234\nNSpid:\t7\n")),
             ("sys/fs/cgroup/alice/secret.scope/dmem.max".to_owned(), file("drm/0000:03:00.0/vram0 4096\n")),
+            ("sys/fs/cgroup/alice/dmem.max".to_owned(), file("drm/0000:03:00.0/vram0 2048\n")),
         ]);
         anonymise(&mut seen);
         let text = format!("{seen:?}");
         for name in ["alice", "secret", "1234"] {
             assert!(!text.contains(name), "{name}: {text}");
         }
-        let limit = seen.keys().find(|path| path.ends_with("dmem.max")).unwrap();
-        assert_eq!(Some(limit.trim_end_matches("dmem.max").to_owned()), limits_of(&seen), "the limit is found again");
+        let own = format!("{}dmem.max", limits_of(&seen).unwrap());
+        assert_eq!(seen.get(&own), Some(&file("drm/0000:03:00.0/vram0 4096\n")), "the limit is found again: {seen:?}");
+        let (folder, _) = own.trim_end_matches("/dmem.max").rsplit_once('/').unwrap();
+        let above = seen.get(&format!("{folder}/dmem.max"));
+        assert_eq!(above, Some(&file("drm/0000:03:00.0/vram0 2048\n")), "and that of the cgroup above");
     }
 }

@@ -1,7 +1,5 @@
 //! The snapshot, and everything that is computed from it alone.
 
-pub(crate) mod container;
-pub mod effective;
 #[cfg(test)]
 pub(crate) mod example;
 pub mod figures;

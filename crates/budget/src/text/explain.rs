@@ -153,10 +153,11 @@ fn effective_total(gpu: &Gpu, system: &System, style: &Style) -> Explanation {
     let (arithmetic, change) = match gpu.apu {
         Some(true) => (
             format!(
-                "carve-out {} + min(GTT {}, MemTotal {})",
+                "carve-out {} + min(GTT {}, MemTotal {}{})",
                 text(vram.usable.or(vram.total)),
                 text(gtt.usable.or(gtt.total)),
-                text(system.mem_total)
+                text(system.mem_total),
+                system.ttm_limit.map_or(String::new(), |most| format!(", ttm.pages_limit {}", text(Some(most))))
             ),
             "the carve-out in the firmware setup, ttm.pages_limit, more memory",
         ),
@@ -175,20 +176,25 @@ fn effective_total(gpu: &Gpu, system: &System, style: &Style) -> Explanation {
 fn effective_available(gpu: &Gpu, system: &System, style: &Style) -> Explanation {
     let text = |bytes| style.units.known(bytes);
     let (vram, gtt) = (&gpu.domains.vram, &gpu.domains.gtt);
-    let mut arithmetic = match gpu.apu {
-        Some(true) => format!(
-            "free carve-out {} + min(free GTT {}, MemAvailable {})",
-            text(vram.free()),
-            text(gtt.free()),
-            text(system.mem_available)
-        ),
-        Some(false) => less("usable VRAM", vram.usable.or(vram.total), "used", vram.used, style),
+    let by_cgroup = gpu.effective.limited_by.as_deref() == Some("cgroup");
+    let left =
+        gpu.cgroup_limit.as_ref().filter(|_| by_cgroup).map(|limit| {
+            format!("{} that dmem.max of {} leaves", text(limit.left), known(limit.limited_at.as_deref()))
+        });
+    let bounded = |free: String| left.as_ref().map_or(free.clone(), |left| format!("min({free}, {left})"));
+    let arithmetic = match gpu.apu {
+        Some(true) => {
+            let mut system_memory =
+                format!("min(free GTT {}, MemAvailable {}", text(gtt.free()), text(system.mem_available));
+            if let Some(most) = system.ttm_limit {
+                let pages = less("ttm.pages_limit", Some(most), "used", gtt.used, style);
+                system_memory = format!("{system_memory}, {pages}");
+            }
+            format!("{} + {system_memory})", bounded(format!("free carve-out {}", text(vram.free()))))
+        }
+        Some(false) => bounded(less("usable VRAM", vram.usable.or(vram.total), "used", vram.used, style)),
         None => "unknown: the kernel does not say whether it is an APU".to_owned(),
     };
-    if let Some(limit) = gpu.cgroup_limit.as_ref().filter(|_| gpu.effective.limited_by.as_deref() == Some("cgroup")) {
-        let left = less("dmem.max", limit.max, "dmem.current", limit.current, style);
-        arithmetic = format!("min({arithmetic}, {left})");
-    }
     Explanation {
         figure: "effective.available".to_owned(),
         value: gpu.effective.available,

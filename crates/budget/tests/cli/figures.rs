@@ -70,12 +70,15 @@ fn term(tokens: &[&str], place: &mut usize) -> Option<i128> {
     if token != "min" && token != "max" {
         return token.parse().ok();
     }
+    let mut value = None;
+    while tokens.get(*place) != Some(&")") {
+        // Behind the parenthesis or the comma.
+        *place += 1;
+        let next = sum(tokens, place)?;
+        value = Some(value.map_or(next, |value: i128| if token == "min" { value.min(next) } else { value.max(next) }));
+    }
     *place += 1;
-    let first = sum(tokens, place)?;
-    *place += 1;
-    let second = sum(tokens, place)?;
-    *place += 1;
-    Some(if token == "min" { first.min(second) } else { first.max(second) })
+    value
 }
 
 /// Every equation that is printed holds, on every chip and at every stage of the script.

@@ -2,17 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use crate::{files::Files, snapshot::model::System};
+use crate::{files::Files, model::System};
 
 /// MemTotal and MemAvailable.
-pub(super) fn meminfo(files: &dyn Files) -> System {
+pub(crate) fn meminfo(files: &dyn Files) -> System {
     let text = files.read("proc/meminfo").unwrap_or_default();
     let value = |key: &str| {
         let line = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':'))?;
         let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
         kib.checked_mul(1024)
     };
-    System { mem_total: value("MemTotal"), mem_available: value("MemAvailable") }
+    System { mem_total: value("MemTotal"), mem_available: value("MemAvailable"), ttm_limit: None }
 }
 
 /// Identity of a process, which rarely changes during its life.

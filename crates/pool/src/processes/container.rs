@@ -20,7 +20,7 @@ const MANAGERS: [(&str, &str); 5] = [
 ///
 /// Source: the cgroup drivers `systemd` and `cgroupfs` of runc; Kubernetes' `pkg/kubelet/cm`; LXC's `lxc.payload.NAME`;
 /// `systemd-nspawn(1)`.
-pub(crate) fn container(cgroup: &str) -> Option<String> {
+pub(super) fn container(cgroup: &str) -> Option<String> {
     let parts: Vec<&str> = cgroup.split('/').filter(|part| !part.is_empty()).collect();
     let pod = parts.iter().find_map(|part| pod(part));
     let inner =

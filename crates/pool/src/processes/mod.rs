@@ -6,17 +6,21 @@
 //! not report the number of descriptors; there each process is examined again in one of [`ROUNDS`] snapshots. The same slow round
 //! detects a process that closed one file and opened another.
 
+mod container;
+pub(crate) mod proc_file;
+pub(crate) mod sums;
+
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
     io,
 };
 
-use super::proc_file::{self, Identity};
+use self::{container::container, proc_file::Identity};
 use crate::{
-    collect::fdinfo::{FdInfo, MOST_BYTES},
+    fdinfo::{FdInfo, MOST_BYTES},
     files::{Files, Kept, Stamp},
-    snapshot::container::container,
-    snapshot::model::{Client, Evicted, Pair, Process, Unreadable, add},
+    heaps::OwnUsage,
+    model::{Client, Evicted, Pair, Process, Unreadable, add},
 };
 
 /// Number of snapshots after which an apparently unchanged process is read again.
@@ -46,7 +50,7 @@ struct Watched {
 
 /// The index of processes.
 #[derive(Debug, Default)]
-pub(super) struct Scanner {
+pub(crate) struct Scanner {
     round: u64,
     /// Contents of the last file read.
     bytes: Vec<u8>,
@@ -66,9 +70,36 @@ struct Found {
     holders: Vec<(u32, Vec<ClientKey>)>,
 }
 
+/// The processes that hold memory.
+#[derive(Default)]
+pub(crate) struct Scan {
+    /// By the GPU's PCI address.
+    pub(crate) by_pci: BTreeMap<String, Vec<Process>>,
+    /// What one process has, by the GPU's PCI address; also through files that others have, too.
+    pub(crate) own: BTreeMap<String, OwnUsage>,
+    pub(crate) unreadable: Unreadable,
+}
+
+impl Found {
+    fn usage_of(&self, pid: u32) -> BTreeMap<String, OwnUsage> {
+        let mut by_pci: BTreeMap<String, OwnUsage> = BTreeMap::new();
+        for key in self.holders.iter().filter(|(holder, _)| *holder == pid).flat_map(|(_, keys)| keys) {
+            let Some(info) = self.clients.get(key) else { continue };
+            let usage = by_pci.entry(key.0.clone()).or_default();
+            let vram = info.resident.vram.unwrap_or(0);
+            // Kernels from 6.12 on do not say which part is visible; where all VRAM is, the heaps count both parts together.
+            let visible = info.resident.visible_vram.unwrap_or(0).min(vram);
+            usage.visible_vram = usage.visible_vram.saturating_add(visible);
+            usage.invisible_vram = usage.invisible_vram.saturating_add(vram - visible);
+            usage.gtt = usage.gtt.saturating_add(info.resident.gtt.unwrap_or(0));
+        }
+        by_pci
+    }
+}
+
 impl Scanner {
-    /// All processes by GPU, and how many could not be looked at.
-    pub(super) fn scan(&mut self, files: &dyn Files, per_client: bool) -> (BTreeMap<String, Vec<Process>>, Unreadable) {
+    /// All processes by GPU, what the process `own` has itself, and how many could not be looked at.
+    pub(crate) fn scan(&mut self, files: &dyn Files, per_client: bool, own: Option<u32>) -> Scan {
         self.round += 1;
         let mut unreadable = Unreadable::default();
         let mut pids: Vec<u32> = match files.list("proc") {
@@ -96,7 +127,8 @@ impl Scanner {
             }
         }
         self.keep_largest(&mut found);
-        (self.rows(files, &found, per_client), unreadable)
+        let own = own.map(|own| found.usage_of(own)).unwrap_or_default();
+        Scan { by_pci: self.rows(files, &found, per_client), own, unreadable }
     }
 
     /// The clients of a process; their fdinfo is in `found` afterwards.

@@ -1,9 +1,9 @@
 //! Sums that add up.
 
-use crate::snapshot::model::{Domains, Pair, Process, Unattributed, add};
+use crate::model::{Domains, Pair, Process, Unattributed, add};
 
 /// Returns the bytes of all processes that should be in VRAM and are not.
-pub(super) fn evicted(processes: &[Process]) -> Option<u64> {
+pub(crate) fn evicted(processes: &[Process]) -> Option<u64> {
     let mut sum = None;
     for process in processes {
         add(&mut sum, process.evicted.vram);
@@ -15,7 +15,7 @@ pub(super) fn evicted(processes: &[Process]) -> Option<u64> {
 ///
 /// Bytes that clients share are in the figures of each of them, and no interface says which are the same. The most that any one
 /// shares is the least that is shared at all; that much is taken out, and what is left over counts as unattributed.
-pub(super) fn unattributed(domains: &Domains, processes: &[Process]) -> Unattributed {
+pub(crate) fn unattributed(domains: &Domains, processes: &[Process]) -> Unattributed {
     let mut result = Unattributed::default();
     (result.vram, result.shared.vram, result.overcounted.vram) = column(domains.vram.used, processes, |pair| pair.vram);
     (result.gtt, result.shared.gtt, result.overcounted.gtt) = column(domains.gtt.used, processes, |pair| pair.gtt);
@@ -41,7 +41,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::snapshot::model::Domain;
+    use crate::model::Domain;
 
     proptest! {
         #[test]
