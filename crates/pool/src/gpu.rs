@@ -3,8 +3,7 @@
 use crate::{
     effective::Free,
     heaps::OwnUsage,
-    limits::Limit,
-    model::{CgroupLimit, Domains, Effective, Heap, Missing, Pair, Process, Unattributed, Unreadable},
+    model::{CgroupLimit, Domains, Effective, Heap, Limit, Missing, Pair, Process, Unattributed, Unreadable},
 };
 
 /// A GPU of the driver amdgpu.

@@ -1,54 +1,12 @@
 //! Why each limit is what it is.
 
-use std::fmt;
-
 use crate::{
     cgroup::{self, Cgroup},
     files::Files,
     gpu::Gpu,
-    model::System,
+    model::{Limit, State, System},
     uma,
 };
-
-/// The effect of a limit on the memory that is available.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
-    /// It is a term of the sum, or the smallest of several bounds.
-    Counts,
-    /// Another bound is smaller.
-    Slack,
-    /// It does not limit the GPU's memory at all.
-    Apart,
-    /// It is not known, or not set.
-    Unknown,
-}
-
-impl fmt::Display for State {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Counts => "counts",
-            Self::Slack => "slack",
-            Self::Apart => "apart",
-            Self::Unknown => "unknown",
-        })
-    }
-}
-
-/// A limit on the memory of a GPU.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Limit {
-    /// The name: `vram`, `carve_out`, `carve_out_next_boot`, `visible_vram`, `gtt`, `gttsize`, `ttm_pages_limit`, `mem_total`,
-    /// `mem_available`, `cgroup_dmem` or `cgroup_memory`.
-    pub name: &'static str,
-    /// The limit in bytes; `None` if it is unknown or not set.
-    pub bytes: Option<u64>,
-    /// Its effect.
-    pub state: State,
-    /// Where it was read.
-    pub source: String,
-    /// The reason why it is what it is, and what would change it.
-    pub why: String,
-}
 
 /// The settings of the kernel modules that limit GTT.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

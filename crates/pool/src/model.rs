@@ -1,6 +1,6 @@
 //! The figures of GPUs and of the processes that use them. Bytes are integers; an unknown value is `None`, never zero.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt};
 
 /// The system memory of the machine, from `/proc/meminfo`, and what the kernel lets GPUs have of it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -268,6 +268,46 @@ pub struct Missing {
     pub source: String,
     /// The reason why it could not be read.
     pub reason: String,
+}
+
+/// The effect of a limit on the memory that is available.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// It is a term of the sum, or the smallest of several bounds.
+    Counts,
+    /// Another bound is smaller.
+    Slack,
+    /// It does not limit the GPU's memory at all.
+    Apart,
+    /// It is not known, or not set.
+    Unknown,
+}
+
+impl fmt::Display for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Counts => "counts",
+            Self::Slack => "slack",
+            Self::Apart => "apart",
+            Self::Unknown => "unknown",
+        })
+    }
+}
+
+/// A limit on the memory of a GPU.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limit {
+    /// The name: `vram`, `carve_out`, `carve_out_next_boot`, `visible_vram`, `gtt`, `gttsize`, `ttm_pages_limit`, `mem_total`,
+    /// `mem_available`, `cgroup_dmem` or `cgroup_memory`.
+    pub name: &'static str,
+    /// The limit in bytes; `None` if it is unknown or not set.
+    pub bytes: Option<u64>,
+    /// Its effect.
+    pub state: State,
+    /// Where it was read.
+    pub source: String,
+    /// The reason why it is what it is, and what would change it.
+    pub why: String,
 }
 
 /// Adds a value to a sum. An unknown value leaves the sum unchanged, and the sum of unknown values is unknown.
