@@ -145,6 +145,8 @@ pub enum Command {
         #[arg(long, value_name = "FILE")]
         dump: Option<PathBuf>,
     },
+    /// Show the lines with which this machine would meet a wish, what they cost, and how to undo them; nothing is changed
+    Advise(Advise),
     /// Show what can be read, what cannot, and how to fix it
     Doctor,
     /// Write what was read to a directory, so that --root shows the same elsewhere
@@ -162,6 +164,20 @@ pub enum Command {
     },
     /// Write the man page
     Man,
+}
+
+/// Options of advise: one wish.
+#[derive(Args, Clone, Debug)]
+pub struct Advise {
+    /// Programs, such as model servers, should be able to have so much on the GPU: 96GiB.
+    #[arg(long, value_name = "SIZE", value_parser = size, required_unless_present = "keep", conflicts_with = "keep")]
+    pub models: Option<u64>,
+    /// So much VRAM of the group of --of should not be evicted for others.
+    #[arg(long, value_name = "SIZE", value_parser = size, requires = "of")]
+    pub keep: Option<u64>,
+    /// The group of --keep: a path of cgroup v2, a systemd unit, or a process ID.
+    #[arg(long, value_name = "GROUP", requires = "keep")]
+    pub of: Option<String>,
 }
 
 /// Options of ps.

@@ -25,6 +25,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod advice;
 #[cfg(feature = "cli")]
 pub mod app;
 #[cfg(feature = "cli")]

@@ -75,8 +75,9 @@ pub(crate) fn of_region(text: &str, pci: &str) -> Option<u64> {
     rest.trim().parse().ok()
 }
 
-/// The memory controller's least limit, and the cgroup that has it.
-pub(crate) fn memory_max(files: &dyn Files, path: &str) -> Option<(u64, String)> {
+/// Returns the least limit of the memory controller (`memory.max`) among a cgroup and those above it, with the cgroup that has it;
+/// `None` if there is none.
+pub fn memory_max(files: &dyn Files, path: &str) -> Option<(u64, String)> {
     let limit = |level: &str| {
         let max = files.read(&format!("sys/fs/cgroup{level}/memory.max")).ok()?.trim().parse().ok()?;
         Some((max, if level.is_empty() { "/" } else { level }.to_owned()))

@@ -18,6 +18,14 @@ const EXAMPLES: &[(&str, &str)] = &[
     ),
     ("amdgpu-budget wait 'free>4GiB' --timeout 60 && PROGRAM", "Starts a program once there is room for it."),
     (
+        "amdgpu-budget advise --models 96GiB",
+        "Shows the lines that let programs have 96 GiB on an APU, what they cost, and how to undo them.",
+    ),
+    (
+        "amdgpu-budget advise --keep 6GiB --of app-game.scope",
+        "Shows the lines that protect a game's VRAM from being evicted for other programs.",
+    ),
+    (
         "amdgpu-budget check --free 4GiB,1GiB",
         "Acts as a monitoring plug-in: WARNING below 4 GiB, CRITICAL below 1 GiB.",
     ),

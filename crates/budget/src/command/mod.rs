@@ -1,5 +1,6 @@
 //! The commands.
 
+mod advise;
 mod capture;
 mod check;
 mod diff;
@@ -53,6 +54,7 @@ pub(crate) fn execute(arguments: &Arguments, out: &mut dyn Write) -> Outcome {
         Command::Diff { before, after } => diff::run(before, after.as_deref(), global, out),
         Command::Va { dump } => va::run(dump, global, out),
         Command::Export { format, dump } => export::run(*format, dump.as_deref(), global, out),
+        Command::Advise(options) => advise::run(options, global, out),
         Command::Doctor => doctor::run(global, out),
         Command::Capture { directory, names } => capture::run(directory, *names, global, out),
         Command::Completions { shell } => document::completions(*shell, out),
@@ -69,6 +71,7 @@ fn refuse_formats(command: &Command, global: &Global) -> Result<(), Stop> {
         Command::Explain { .. } => ("explain", true, false),
         Command::Check(_) => ("check", true, false),
         Command::Wait(_) => ("wait", true, false),
+        Command::Advise(_) => ("advise", true, false),
         Command::Doctor => ("doctor", true, false),
         Command::Record(_) => ("record", true, false),
         #[cfg(feature = "tui")]

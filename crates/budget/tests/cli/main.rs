@@ -1,5 +1,6 @@
 //! The program from outside: exit codes, outputs that take nothing, inputs that make no sense.
 
+mod advise;
 mod dashboard;
 mod figures;
 mod hostile;
