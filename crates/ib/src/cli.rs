@@ -18,7 +18,7 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Task {
-    /// Print every packet of an IB, and of those it leads to
+    /// Print every packet of an IB, and of called IBs
     ///
     /// The kind of the file is recognised by its content: a recording, a devcoredump of the kernel, a dump of Mesa's drivers,
     /// hexadecimal text, or raw dwords, such as the IBs that the simulator keeps, whose names say which ring read them.
@@ -42,7 +42,14 @@ pub(crate) enum Task {
         #[arg(long)]
         json: bool,
     },
-    /// See whether every packet of every IB that the simulator kept makes sense
+    /// Say why a GPU hung: ring, process, likely cause, state and next step
+    ///
+    /// Reads kernel logs (dmesg, journalctl as text, JSON or export, syslog), devcoredumps, events of wedged devices (udevadm
+    /// monitor -p), RADV's radv_dumps_* folders and messages, reports of amdgpu-smoke and folders of the simulator's hang reports,
+    /// in any mixture and order. The exit status is 0 if no trouble was found, 1 if there was an incident, and 2 if an input cannot
+    /// be read.
+    Why(WhyArguments),
+    /// Validate every packet of every IB that the simulator saved
     Check {
         /// Directories that AMDGPU_SIM_IBS named
         #[arg(required = true)]
@@ -78,7 +85,7 @@ pub(crate) struct DumpArguments {
     /// The file; - is standard input
     #[arg(required_unless_present = "recording", conflicts_with = "recording")]
     file: Option<PathBuf>,
-    /// A recording, which is not looked at to find out what it is
+    /// Treat FILE as a recording
     #[arg(long, value_name = "FILE")]
     pub(crate) recording: Option<PathBuf>,
     /// Print only the submission with this number, from 0, of a recording
@@ -122,6 +129,27 @@ impl DumpArguments {
         // The command line's rules leave exactly one of both.
         self.recording.as_deref().or(self.file.as_deref()).unwrap_or(Path::new("-"))
     }
+}
+
+/// Arguments of `why`.
+#[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "switches of a command line")]
+pub(crate) struct WhyArguments {
+    /// Files and folders; - is standard input
+    #[arg(required_unless_present_any = ["schema"], value_name = "FILE|FOLDER")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Print JSON instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Print the schema of the JSON
+    #[arg(long)]
+    pub(crate) schema: bool,
+    /// Show all incidents in full
+    #[arg(long, short)]
+    pub(crate) verbose: bool,
+    /// Let the exit status be the class of the first incident's cause (10 and up, see the manual page) instead of 1
+    #[arg(long)]
+    pub(crate) exit_class: bool,
 }
 
 /// Arguments of `diff`.

@@ -3,6 +3,7 @@
 
 mod chip;
 mod cli;
+mod clinic;
 mod command;
 mod counts;
 mod input;

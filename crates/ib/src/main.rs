@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    ExitCode::from(amdgpu_ib::main(std::env::args_os()).code())
+    ExitCode::from(amdgpu_ib::main(std::env::args_os()))
 }

@@ -25,13 +25,13 @@ impl Exit {
     pub const TABLE: [(Self, &'static str); 4] = [
         (
             Self::Understood,
-            "Everything was understood, or the reader of the output went away. For diff: the files are equal.",
+            "Everything was understood, or the reader of the output went away. For diff: the files are equal. For why: no trouble was found.",
         ),
         (
             Self::Problems,
-            "Something was not understood and is shown raw with the reason, or no packet matches --grep. For diff: the files differ.",
+            "Something was not understood and is shown raw with the reason, or no packet matches --grep. For diff: the files differ. For why: there was an incident.",
         ),
-        (Self::Usage, "The command line is wrong. For diff: that, or a file that cannot be read."),
+        (Self::Usage, "The command line is wrong. For diff and why: that, or a file that cannot be read."),
         (Self::Input, "A file cannot be read or holds no IB, or the output cannot be written."),
     ];
 

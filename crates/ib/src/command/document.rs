@@ -7,6 +7,7 @@ use clap::CommandFactory as _;
 
 use crate::{
     cli::Cli,
+    clinic::Class,
     outcome::{Error, Exit},
 };
 
@@ -25,6 +26,11 @@ const EXAMPLES: &[(&str, &str)] = &[
         "sudo cat /sys/class/drm/card0/device/devcoredump/data | amdgpu-ib dump -",
         "Prints the IBs and rings of a GPU that the kernel has reset.",
     ),
+    (
+        "journalctl -k -b -1 | amdgpu-ib why -",
+        "Says why the GPU hung before the last restart: ring, process, likely cause, state and next step.",
+    ),
+    ("amdgpu-ib why dump.txt dmesg.txt ~/radv_dumps_*", "Explains a hang by all that it left."),
     ("amdgpu-ib diff --ignore-addresses A B", "Compares two IBs packet by packet, wherever their memory was."),
 ];
 
@@ -36,6 +42,10 @@ pub(super) fn man() -> Result<Exit, Error> {
     let sections = [
         Section::new("EXAMPLES", EXAMPLES.iter().copied()),
         Section::new("EXIT STATUS", Exit::TABLE.map(|(exit, meaning)| (exit.code(), meaning))),
+        Section::new(
+            "EXIT STATUS OF WHY WITH --exit-class",
+            Class::TABLE.map(|(_, name, code, meaning)| (code, format!("{name}: {meaning}."))),
+        ),
         Section::new("ENVIRONMENT", VARIABLES.iter().copied()),
     ];
     io::stdout().lock().write_all(&amdgpu_output::manual::page(

@@ -7,6 +7,7 @@ mod document;
 mod dump;
 mod recorded;
 mod terminal;
+mod why;
 
 use std::{ffi::OsString, io::Write};
 
@@ -18,8 +19,8 @@ use crate::{
     outcome::{Error, Exit},
 };
 
-/// Runs the command line.
-pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Exit {
+/// Runs the command line. Returns the exit status.
+pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         Err(error) => {
@@ -27,10 +28,13 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Exit {
             // A reader that closed our output has no use for the message.
             let mut shown: Box<dyn Write> = if is_help { Box::new(output()) } else { Box::new(errors()) };
             let _ = write!(shown, "{error}").and_then(|()| shown.flush());
-            return if is_help { Exit::Understood } else { Exit::Usage };
+            return if is_help { Exit::Understood } else { Exit::Usage }.code();
         }
     };
     let done = match &cli.task {
+        Task::Why(arguments) => {
+            return why::why(arguments).unwrap_or_else(|error| end(&cli.task, &error).code());
+        }
         Task::Dump(arguments) => dump::dump(arguments),
         Task::Diff(arguments) => diff::diff(arguments),
         Task::Disassemble { file, chip, wave, json } => disassemble::disassemble(file, chip.as_deref(), *wave, *json),
@@ -38,7 +42,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Exit {
         Task::Man => document::man(),
         Task::Completions { shell } => document::completions(*shell),
     };
-    done.unwrap_or_else(|error| end(&cli.task, &error))
+    done.unwrap_or_else(|error| end(&cli.task, &error)).code()
 }
 
 /// Prints an error, unless the reader of the output has closed it, and returns the status.
@@ -48,5 +52,5 @@ fn end(task: &Task, error: &Error) -> Exit {
         complain(&error.to_string());
     }
     // As in diff(1), all errors of a comparison have status 2.
-    if exit == Exit::Input && matches!(task, Task::Diff(_)) { Exit::Usage } else { exit }
+    if exit == Exit::Input && matches!(task, Task::Diff(_) | Task::Why(_)) { Exit::Usage } else { exit }
 }

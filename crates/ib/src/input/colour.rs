@@ -2,7 +2,7 @@
 
 /// Removes the escape sequences of terminals: those that select colours or move the cursor (ESC, `[`, parameters and a letter), and
 /// titles and links (ESC, `]`, text and BEL or ESC `\`).
-pub(super) fn without_colour(line: &str) -> String {
+pub(crate) fn without_colour(line: &str) -> String {
     let mut plain = String::with_capacity(line.len());
     let mut rest = line;
     while let Some((before, after)) = rest.split_once('\x1b') {

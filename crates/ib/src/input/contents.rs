@@ -3,7 +3,7 @@
 use super::{coredump::Coredump, ib::FileIb};
 
 /// The contents of a file that is not a recording.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Contents {
     /// The devcoredumps in the file.
     pub coredumps: Vec<Coredump>,

@@ -20,9 +20,11 @@ use std::{
 
 use amdgpu_winsys::vamgr::GpuVa;
 
+pub(crate) use colour::without_colour;
 pub(crate) use content::from_bytes;
 pub use contents::Contents;
 pub use coredump::{Coredump, DumpedRing, EngineRegister, Fault, MissingIb, Soc, TimedOut};
+pub(crate) use coredump::{TITLE as COREDUMP_TITLE, read as read_coredump};
 pub use error::InputError;
 pub(crate) use file_name::name;
 pub use ib::{Engine, FileIb};
@@ -151,6 +153,14 @@ impl Input {
         let ib = FileIb { dwords: content::dwords(bytes, name)?, ..FileIb::default() };
         Ok(Contents { ibs: vec![ib], ..Contents::default() })
     }
+}
+
+/// Returns a description of a file that is no text, by its first bytes; `None` for text and for kinds that are not known.
+pub(crate) fn foreign(head: &[u8]) -> Option<&'static str> {
+    if head.starts_with(RECORDING) {
+        return Some("a recording, which amdgpu-ib dump reads");
+    }
+    FOREIGN.iter().find(|(start, _)| head.starts_with(start)).map(|(_, found)| *found)
 }
 
 /// Returns the contents of the IB at an address, if the file has it with this length.

@@ -10,10 +10,14 @@ use amdgpu_winsys::{
 use serde_json::{Value, json};
 
 /// Contents of a devcoredump besides its packets.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Coredump {
     /// The version of the kernel.
     pub kernel: Option<String>,
+    /// The time of the hang in seconds after boot.
+    pub time: Option<f64>,
+    /// The address space (VMID) of the job that hung, which the kernel writes after 6.12.
+    pub vmid: Option<u8>,
     /// The name and PID of the process whose job hung.
     pub process: Option<String>,
     /// The chip.
@@ -112,6 +116,17 @@ impl Coredump {
         }
         let last = self.faults.len() - 1;
         &mut self.faults[last]
+    }
+
+    /// Returns the packet at which the command processor was, as text; `None` if no register tells.
+    pub fn packet(&self) -> Option<String> {
+        self.engine_lines().into_iter().find(|line| line.0 == "packet").map(|line| line.1)
+    }
+
+    /// Returns the VMID of the job that hung: as the dump states it, or as the last job of its ring has it.
+    pub fn job_vmid(&self) -> Option<u8> {
+        let of_ring = || self.last_packets.iter().find_map(|packet| packet.split_once("VMID ")?.1.parse().ok());
+        self.vmid.filter(|vmid| *vmid != 0).or_else(of_ring)
     }
 
     /// Returns the text, a line each. All lines but the first are indented.

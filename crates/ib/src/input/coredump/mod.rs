@@ -22,11 +22,11 @@ use super::{
 };
 
 /// The first line of every devcoredump.
-pub(super) const TITLE: &str = "**** AMDGPU Device Coredump ****";
+pub(crate) const TITLE: &str = "**** AMDGPU Device Coredump ****";
 
 /// Returns what a devcoredump says beside its packets, and the packets: the IBs of the job that hung, and of each graphics, compute
 /// and copy ring the dwords that were not fetched. Of the ring that timed out it is the last jobs that were fetched if all were.
-pub(super) fn read(text: &str) -> (Coredump, Vec<FileIb>) {
+pub(crate) fn read(text: &str) -> (Coredump, Vec<FileIb>) {
     let mut dump = Dump::default();
     text.lines().for_each(|line| dump.line(line));
     dump.finish()
@@ -95,6 +95,10 @@ impl Dump {
             facts.kernel.get_or_insert(kernel);
         } else if let Some(process) = text("process_name:") {
             facts.process.get_or_insert(process);
+        } else if let Some(time) = text("time:") {
+            facts.time = facts.time.or_else(|| time.parse().ok().filter(|time: &f64| time.is_finite()));
+        } else if let Some(vmid) = number("vmid:") {
+            facts.vmid = facts.vmid.or(u8::try_from(vmid).ok());
         } else if let Some(id) = number("SOC Device id:") {
             facts.soc.device = Some(id);
         } else if let Some(family) = number("SOC Family:") {

@@ -1,0 +1,143 @@
+//! The meaning of a page fault's status.
+
+use amdgpu_winsys::winsys::{FaultAccess, FaultHub, FaultStatus, GfxLevel};
+
+use super::incident::{PageFault, StatusLayout};
+
+/// The bits of PERMISSION_FAULTS, which name what is missing.
+const PERMISSIONS: [(u8, &str); 4] = [(1, "valid"), (2, "read"), (4, "write"), (8, "execute")];
+
+/// The kind of engine that accessed the memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Accessor {
+    /// Vector memory instructions of a shader.
+    ShaderMemory,
+    /// Scalar loads of a shader.
+    ShaderScalar,
+    /// The fetch of a shader's instructions.
+    ShaderCode,
+    /// Colour and depth output, or another fixed part of drawing.
+    FixedFunction,
+    /// A command processor.
+    Commands,
+    /// A copy engine.
+    Copy,
+    /// Another part.
+    Other,
+}
+
+impl PageFault {
+    /// Returns the decoded status; `None` if no fault is latched, that is, the status is 0 or absent.
+    pub(crate) fn decoded(&self) -> Option<FaultStatus> {
+        let (status, _) = self.status.filter(|(status, _)| *status != 0)?;
+        Some(FaultStatus::new(status, self.level()))
+    }
+
+    /// Returns a generation with the layout of the status.
+    fn level(&self) -> GfxLevel {
+        match self.status.map(|(_, layout)| layout) {
+            Some(StatusLayout::Old) => GfxLevel::Gfx8,
+            Some(StatusLayout::Gfx9) => GfxLevel::Gfx9,
+            _ => GfxLevel::Gfx10,
+        }
+    }
+
+    /// Returns the name of the client: as the kernel prints it, or by its number.
+    pub(crate) fn client_name(&self) -> Option<String> {
+        let by_number = || {
+            let hub = if self.hub.starts_with("gfx") { FaultHub::Graphics(0) } else { FaultHub::Multimedia(0) };
+            self.decoded()?.client_name(self.level(), hub).map(str::to_owned)
+        };
+        self.client.clone().or_else(by_number)
+    }
+
+    /// Returns what accessed the memory.
+    pub(crate) fn accessor(&self) -> Option<Accessor> {
+        let name = self.client_name()?;
+        Some(match name.as_str() {
+            "TCP" => Accessor::ShaderMemory,
+            "SQC (data)" => Accessor::ShaderScalar,
+            "SQC (inst)" => Accessor::ShaderCode,
+            "CPF" | "CPC" | "CPG" => Accessor::Commands,
+            _ if name.starts_with("SDMA") => Accessor::Copy,
+            "CB" | "DB" | "CB/DB" | "IA" | "WD" | "GE1" | "GE2" | "PA" => Accessor::FixedFunction,
+            _ => Accessor::Other,
+        })
+    }
+
+    /// Returns `true` if the status belongs to an earlier fault, because its VMID is another one.
+    pub(crate) fn is_mismatch(&self) -> bool {
+        self.decoded().zip(self.vmid).is_some_and(|(status, vmid)| status.vmid != vmid)
+    }
+
+    /// Returns `true` if the page was mapped and only the permission to write was missing.
+    pub(crate) fn is_read_only(&self) -> bool {
+        self.decoded().is_some_and(|status| status.permissions == 4)
+    }
+
+    /// Returns the access as words, such as "read of an unmapped page".
+    pub(crate) fn access(&self) -> String {
+        let Some(status) = self.decoded() else { return "access (its status was not recorded)".to_owned() };
+        let how = match status.access {
+            FaultAccess::Read => "read",
+            FaultAccess::Write => "write",
+            FaultAccess::Atomic => "atomic operation",
+        };
+        let page = match status.permissions {
+            permissions if permissions & 1 == 1 => " of a page without a mapping",
+            4 => " of a page that is mapped read-only",
+            _ => "",
+        };
+        format!("{how}{page}")
+    }
+
+    /// Returns all of it in one line.
+    pub(crate) fn text(&self) -> String {
+        let address = self.address.map_or("an unknown address".to_owned(), |address| format!("{address:#x}"));
+        let mut parts = vec![format!("{} at {address}", self.access())];
+        match (self.client_name(), self.accessor()) {
+            (Some(name), Some(accessor)) => parts.push(format!("by {name}{}", accessor.explained())),
+            (Some(name), None) => parts.push(format!("by {name}")),
+            (None, _) => {}
+        }
+        parts.push(self.hub.clone());
+        let vmid = self.vmid.or_else(|| self.decoded().map(|status| status.vmid));
+        parts.extend(
+            vmid.map(|vmid| if vmid == 0 { "VMID 0 (the kernel's)".to_owned() } else { format!("VMID {vmid}") }),
+        );
+        if let Some((status, _)) = self.status {
+            let missing = self.decoded().map(|status| {
+                let names = PERMISSIONS.iter().filter(|(bit, _)| status.permissions & bit != 0).map(|(_, name)| *name);
+                names.collect::<Vec<_>>().join(" + ")
+            });
+            let missing = missing.filter(|missing| !missing.is_empty()).map(|missing| format!(", missing: {missing}"));
+            parts.push(format!("status {status:#010x}{}", missing.unwrap_or_default()));
+        }
+        if self.is_mismatch() {
+            parts.push("the status belongs to an earlier fault: its VMID is another one".to_owned());
+        }
+        if self.count > 1 {
+            parts.push(format!("{} times", self.count));
+        }
+        parts.join(", ")
+    }
+}
+
+impl Accessor {
+    const fn explained(self) -> &'static str {
+        match self {
+            Self::ShaderMemory => " (a shader's buffer or image access)",
+            Self::ShaderScalar => " (a shader's scalar load)",
+            Self::ShaderCode => " (fetch of a shader's instructions)",
+            Self::FixedFunction => " (fixed function)",
+            Self::Commands => " (command processor)",
+            Self::Copy => " (copy engine)",
+            Self::Other => "",
+        }
+    }
+
+    /// Returns `true` if a shader accessed the memory.
+    pub(crate) const fn is_shader(self) -> bool {
+        matches!(self, Self::ShaderMemory | Self::ShaderScalar | Self::ShaderCode)
+    }
+}

@@ -1,0 +1,119 @@
+//! The journal in its own formats: JSON, one object a line, and the export format, one field a line.
+
+use serde_json::Value;
+
+use super::line::Stamp;
+
+/// An entry of the journal.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Entry {
+    /// The message.
+    pub(crate) message: String,
+    /// The time since boot.
+    pub(crate) stamp: Option<Stamp>,
+    /// `true` if the kernel wrote it.
+    pub(crate) is_kernel: bool,
+}
+
+/// Parses a line of `journalctl -o json`; `None` for other lines.
+pub(crate) fn json(line: &str) -> Option<Entry> {
+    if !line.starts_with('{') || !line.contains("\"MESSAGE\"") {
+        return None;
+    }
+    let value: Value = serde_json::from_str(line.trim()).ok()?;
+    let text = |name: &str| value.get(name).and_then(Value::as_str);
+    let message = match value.get("MESSAGE")? {
+        Value::String(text) => text.clone(),
+        // A message that is not UTF-8 is an array of bytes.
+        Value::Array(bytes) => {
+            let bytes: Vec<u8> = bytes.iter().filter_map(|byte| u8::try_from(byte.as_u64()?).ok()).collect();
+            String::from_utf8_lossy(&bytes).into_owned()
+        }
+        _ => return None,
+    };
+    let micros = text("_SOURCE_MONOTONIC_TIMESTAMP").or_else(|| text("__MONOTONIC_TIMESTAMP"));
+    let is_kernel = match text("_TRANSPORT") {
+        Some(transport) => transport == "kernel",
+        None => text("SYSLOG_IDENTIFIER").is_none_or(|name| name == "kernel"),
+    };
+    Some(Entry { message, stamp: micros.and_then(stamp), is_kernel })
+}
+
+fn stamp(micros: &str) -> Option<Stamp> {
+    Some(Stamp::boot(micros.trim().parse::<u64>().ok()? as f64 / 1e6))
+}
+
+/// A reader of the export format.
+#[derive(Debug, Default)]
+pub(crate) struct Export {
+    entry: Entry,
+    is_open: bool,
+}
+
+impl Export {
+    /// Reads a line. Returns `true` if it is of this format, and the entry before if the line begins another one.
+    pub(crate) fn line(&mut self, line: &str) -> (bool, Option<Entry>) {
+        if line.starts_with("__CURSOR=") {
+            return (true, self.end(true));
+        }
+        if !self.is_open {
+            return (false, None);
+        }
+        if let Some(micros) = line.strip_prefix("__MONOTONIC_TIMESTAMP=") {
+            self.entry.stamp = self.entry.stamp.or_else(|| stamp(micros));
+        } else if let Some(micros) = line.strip_prefix("_SOURCE_MONOTONIC_TIMESTAMP=") {
+            self.entry.stamp = stamp(micros).or(self.entry.stamp);
+        } else if let Some(transport) = line.strip_prefix("_TRANSPORT=") {
+            self.entry.is_kernel = transport == "kernel";
+        } else if let Some(message) = line.strip_prefix("MESSAGE=") {
+            message.clone_into(&mut self.entry.message);
+        } else {
+            let name = line.split('=').next().unwrap_or_default();
+            let is_field = !name.is_empty() && name.len() < line.len();
+            let is_name = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
+            return (is_field && name.bytes().all(is_name), None);
+        }
+        (true, None)
+    }
+
+    /// Returns the last entry.
+    pub(crate) fn end(&mut self, begins: bool) -> Option<Entry> {
+        let entry = std::mem::take(&mut self.entry);
+        let was_open = std::mem::replace(&mut self.is_open, begins);
+        (was_open && !entry.message.is_empty()).then_some(entry)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_of_the_kernel_and_of_programs_are_told_apart() {
+        let line = r#"{"_TRANSPORT":"kernel","MESSAGE":"amdgpu: x","_SOURCE_MONOTONIC_TIMESTAMP":"5120101221"}"#;
+        let entry = json(line).unwrap();
+        assert_eq!(
+            (entry.message.as_str(), entry.is_kernel, entry.stamp),
+            ("amdgpu: x", true, Some(Stamp::boot(5120.101_221)))
+        );
+        assert!(!json(r#"{"_TRANSPORT":"stdout","MESSAGE":"amdgpu: x"}"#).unwrap().is_kernel);
+        assert_eq!(json(r#"{"MESSAGE":[97,255,98]}"#).unwrap().message, "a\u{fffd}b");
+        assert_eq!(json("{\"MESSAGE\": "), None);
+    }
+
+    #[test]
+    fn the_export_format_is_read_whatever_the_order_of_its_fields() {
+        let mut export = Export::default();
+        let lines = [
+            "__CURSOR=a",
+            "MESSAGE=amdgpu: x",
+            "_HOSTNAME=h",
+            "_TRANSPORT=kernel",
+            "__MONOTONIC_TIMESTAMP=2000000",
+            "__CURSOR=b",
+        ];
+        let entries: Vec<_> = lines.iter().filter_map(|line| export.line(line).1).collect();
+        assert_eq!(entries, [Entry { message: "amdgpu: x".into(), stamp: Some(Stamp::boot(2.0)), is_kernel: true }]);
+        assert!(!Export::default().line("MESSAGE=x").0);
+    }
+}

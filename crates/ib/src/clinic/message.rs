@@ -1,0 +1,469 @@
+//! Messages of the kernel about a GPU, by their text.
+//!
+//! A message is recognised at the start of its text alone, so that names of processes that look like messages change nothing.
+//!
+//! Source: Linux 6.12, 7.2 and 7.3 `drivers/gpu/drm/amd/amdgpu` (`amdgpu_job.c`, `amdgpu_device.c`, `amdgpu_dev_coredump.c`,
+//! `amdgpu_vm.c`, `gmc_v6_0.c` to `gmc_v12_0.c`, `amdgpu_mes.c`, `amdgpu_psp.c`), `pm/swsmu`, `drm_drv.c`; public logs for others.
+
+/// A process and its thread, as the kernel names them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Process {
+    /// The name, at most 15 bytes.
+    pub(crate) name: String,
+    /// The process ID.
+    pub(crate) pid: u32,
+    /// The name of the thread.
+    pub(crate) thread: String,
+}
+
+impl Process {
+    /// Returns `true` for a job of the kernel itself.
+    pub(crate) fn is_kernel(&self) -> bool {
+        self.pid == 0 && self.name.is_empty()
+    }
+
+    /// Parses `NAME pid PID thread NAME pid PID`, from its end, because names may contain any text.
+    fn parse(text: &str) -> Option<Self> {
+        let text = text.trim_end().trim_end_matches(')');
+        let (rest, _thread_id) = text.rsplit_once(" pid ")?;
+        let (rest, thread) = rest.rsplit_once(" thread ").or_else(|| Some((rest.strip_suffix(" thread")?, "")))?;
+        let (name, pid) = rest.rsplit_once(" pid ").or_else(|| Some(("", rest.trim_start().strip_prefix("pid ")?)))?;
+        Some(Self { name: short(name.trim()), pid: pid.trim().parse().ok()?, thread: short(thread.trim()) })
+    }
+}
+
+/// The longest text that is kept from a message, in characters.
+const LONGEST: usize = 160;
+
+/// Returns the beginning of a text.
+pub(crate) fn short(text: &str) -> String {
+    text.chars().take(LONGEST).collect()
+}
+
+/// A message of the kernel.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Message<'t> {
+    /// The version of the kernel.
+    Kernel(&'t str),
+    /// The parameters of the kernel.
+    Parameters(&'t str),
+    /// The state of the GPU is dumped, at the start of an incident.
+    Dumping,
+    /// A ring timed out, and killing its waves sufficed.
+    SoftRecovered { ring: &'t str },
+    /// A ring timed out.
+    TimedOut { ring: &'t str, signaled: u64, emitted: u64 },
+    /// The process of the line before.
+    Process(Process),
+    /// A ring is reset.
+    RingReset { ring: &'t str },
+    /// A ring was reset, or not.
+    RingResetEnd { ring: &'t str, is_done: bool },
+    /// A step of a reset of which nothing but the text is of interest.
+    Step(&'t str),
+    /// The device was reported to user space as wedged.
+    Wedged { is_recovered: bool },
+    /// The GPU is reset.
+    Reset { source: Option<u32> },
+    /// The way of resetting the GPU.
+    Method(&'static str),
+    /// The contents of VRAM are lost.
+    VramLost,
+    /// A part of the GPU did not start again.
+    PartFailed { text: &'t str, error: Option<i32> },
+    /// The GPU was reset, or not.
+    ResetEnd { count: Option<u32>, is_done: bool, error: Option<i32> },
+    /// Resets are disabled.
+    RecoveryDisabled,
+    /// A page fault.
+    Fault { hub: &'t str, vmid: Option<u8>, pasid: Option<u32>, is_retry: bool, process: Option<Process> },
+    /// The address of a page fault.
+    FaultAddress { address: u64 },
+    /// The status of a page fault; `is_old` for the layout before GFX9.
+    FaultStatus { status: u32, is_gfx9: bool, is_old: bool },
+    /// The client of a page fault, by name.
+    FaultClient { name: &'t str },
+    /// The command processor met something that it cannot execute.
+    Illegal { is_register: bool },
+    /// The scheduler's firmware does not answer.
+    Mes { message: &'t str },
+    /// The power controller does not answer.
+    Smu { message: Option<u32>, parameter: Option<u32> },
+    /// The security processor refuses a command.
+    Psp { command: &'t str },
+    /// A firmware file is missing.
+    Firmware { file: &'t str, error: Option<i32> },
+    /// The driver did not start.
+    NotStarted { text: &'t str },
+    /// A submission has more memory than there is.
+    NoMemory,
+    /// A framebuffer was not pinned.
+    NotPinned { error: i32 },
+    /// A submission was refused.
+    Refused { error: i32 },
+    /// An interrupt of a ring was lost.
+    LostInterrupt { ring: &'t str },
+    /// The display waits.
+    DisplayWaits,
+    /// The GPU is too hot.
+    TooHot { is_off: bool, is_hardware: bool },
+    /// The GPU is no longer reachable.
+    Unreachable(&'t str),
+    /// A bus bridge reports trouble, whose device may be another one.
+    Bridge(&'t str),
+    /// The memory or another part reports an uncorrectable error.
+    HardwareError(&'t str),
+    /// A queue of ROCm is stuck.
+    KfdStuck(&'t str),
+}
+
+use Message as M;
+
+impl<'t> Message<'t> {
+    /// Recognises a message of the driver.
+    pub(crate) fn driver(text: &'t str) -> Option<Self> {
+        let rest = |prefix: &str| text.strip_prefix(prefix);
+        let known = match text.as_bytes().first()? {
+            b'r' if text.starts_with("ring ") => ring(rest("ring ")?),
+            b'r' => {
+                if let Some(rest) = rest("reset compute queue (") {
+                    return Some(M::Step(
+                        rest.split_once(')').map_or(text, |(queue, _)| &text[..21 + queue.len() + 1]),
+                    ));
+                }
+                let is_step = text.starts_with("reset via MES failed");
+                let is_part = text.starts_with("resume of IP block <");
+                if is_part {
+                    Some(M::PartFailed { text, error: last_number(text) })
+                } else {
+                    is_step.then_some(M::Step(text))
+                }
+            }
+            b'P' => {
+                if let Some(process) = rest("Process information: process ") {
+                    return Process::parse(process).map(M::Process);
+                }
+                rest("Process ").and_then(Process::parse).map(M::Process)
+            }
+            b'S' => start_with_s(text),
+            b'R' => {
+                let (ring, end) = rest("Ring ")?.split_once(" reset ")?;
+                let is_done = end.starts_with("succeeded");
+                (is_done || end.starts_with("fail")).then_some(M::RingResetEnd { ring, is_done })
+            }
+            b'G' => start_with_g(text),
+            b'M' if text.starts_with("MES") => mes(text),
+            b'M' => match text {
+                "MODE1 reset" => Some(M::Method("MODE1")),
+                "MODE2 reset" => Some(M::Method("MODE2")),
+                _ => status(text),
+            },
+            b'B' => (text == "BACO reset").then_some(M::Method("BACO")),
+            b'V' => {
+                if text.starts_with("VRAM is lost") {
+                    return Some(M::VramLost);
+                }
+                if text.starts_with("VM fault (") {
+                    return old_fault(text);
+                }
+                status(text)
+            }
+            b'[' => fault(text).or_else(|| {
+                (text.starts_with("[CRTC:") && text.ends_with("flip_done timed out")).then_some(M::DisplayWaits)
+            }),
+            b'i' => {
+                if let Some(address) = rest("in page starting at address ") {
+                    let address = address.split_whitespace().next().and_then(hexadecimal)?;
+                    return Some(M::FaultAddress { address });
+                }
+                rest("ib ring test failed").map(|_| M::PartFailed { text, error: last_number(text) })
+            }
+            b'F' => start_with_f(text),
+            b'D' => {
+                if let Some(file) = rest("Direct firmware load for ") {
+                    let (file, error) = file.split_once(" failed with error ")?;
+                    return Some(M::Firmware { file, error: error.trim().parse().ok() });
+                }
+                text.starts_with("Dumping IP State").then_some(M::Dumping)
+            }
+            b'A' => text.starts_with("AMDGPU device coredump file has been created").then_some(M::Dumping),
+            b'd' => {
+                if let Some(end) = rest("device wedged, ") {
+                    return Some(M::Wedged { is_recovered: !end.starts_with("needs recovery") });
+                }
+                text.starts_with("device lost from bus").then_some(M::Unreachable(text))
+            }
+            b'I' => {
+                let end = rest("Illegal ")?;
+                let is_register = end.starts_with("register access in command stream");
+                (is_register || end.starts_with("opcode in command stream")).then_some(M::Illegal { is_register })
+            }
+            b'T' => text
+                .starts_with("The CPFW hasn't support pipe reset")
+                .then_some(M::Step(text))
+                .or_else(|| text.starts_with("The cp might be in an unrecoverable state").then_some(M::KfdStuck(text))),
+            b'f' => start_with_f(text),
+            b'N' => text.starts_with("Not enough memory for command submission").then_some(M::NoMemory),
+            b'W' => text.starts_with("Waiting for fences timed out").then_some(M::DisplayWaits),
+            b'E' => {
+                let end = rest("ERROR: ")?;
+                let is_hardware = end.contains("HW CTF");
+                if end.starts_with("GPU over temperature range") {
+                    return Some(M::TooHot { is_off: false, is_hardware });
+                }
+                (end.starts_with("System is going to shutdown") || end.starts_with("GPU HW CTF"))
+                    .then_some(M::TooHot { is_off: true, is_hardware })
+            }
+            b'q' => text.starts_with("qcm fence wait loop timeout expired").then_some(M::KfdStuck(text)),
+            b'C' => rest("Command line: ").map(M::Parameters),
+            b'L' => rest("Linux version ").map(M::Kernel),
+            b'h' | b's' => {
+                let is_init = text.starts_with("hw_init of IP block <") || text.starts_with("sw_init of IP block <");
+                is_init.then_some(M::NotStarted { text })
+            }
+            b'p' => rest("psp gfx command ").and_then(|rest| Some(M::Psp { command: rest.split_once(" failed")?.0 })),
+            b'K' => rest("Kernel command line: ").map(M::Parameters),
+            b'u' => text.starts_with("uncorrectable hardware error").then_some(M::HardwareError(text)),
+            _ => None,
+        };
+        known.or_else(|| unusual(text))
+    }
+
+    /// Recognises a message of another part of the kernel.
+    pub(crate) fn other(text: &'t str) -> Option<Self> {
+        if let Some(version) = text.strip_prefix("Linux version ") {
+            return Some(M::Kernel(version));
+        }
+        if let Some(line) = text.strip_prefix("Command line: ").or_else(|| text.strip_prefix("Kernel command line: ")) {
+            return Some(M::Parameters(line));
+        }
+        if text.starts_with("pcieport ") {
+            let is_trouble = ["Link Down", "Card not present", "AER: Uncorrect", "AER: Multiple Uncorrect"];
+            return is_trouble.iter().any(|word| text.contains(word)).then_some(M::Bridge(text));
+        }
+        None
+    }
+}
+
+/// Returns the messages whose start differs between versions.
+fn unusual(text: &str) -> Option<Message<'_>> {
+    if text.ends_with("device unplugged skipping recovery on scheduler")
+        || text.contains("device unplugged skipping recovery")
+    {
+        return Some(M::Unreachable(text));
+    }
+    if text.contains(" uncorrectable hardware error") && text.contains("detected") {
+        return Some(M::HardwareError(text));
+    }
+    (text.contains(" shutdown due to GPU ") && text.contains("CTF"))
+        .then(|| M::TooHot { is_off: true, is_hardware: text.contains("HW CTF") })
+}
+
+fn ring(text: &str) -> Option<Message<'_>> {
+    let (ring, rest) = text.split_once(" timeout, ")?;
+    if ring.contains(' ') {
+        return None;
+    }
+    if rest.starts_with("but soft recovered") {
+        return Some(M::SoftRecovered { ring });
+    }
+    let (signaled, emitted) = rest.strip_prefix("signaled seq=")?.split_once(", emitted seq=")?;
+    Some(M::TimedOut { ring, signaled: signaled.parse().ok()?, emitted: digits(emitted)?.parse().ok()? })
+}
+
+/// Returns the digits at the start of a text.
+fn digits(text: &str) -> Option<&str> {
+    let end = text.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(text.len());
+    (end > 0).then(|| &text[..end])
+}
+
+fn start_with_s(text: &str) -> Option<Message<'_>> {
+    if let Some(ring) = text.strip_prefix("Starting ") {
+        return Some(M::RingReset { ring: ring.strip_suffix(" ring reset")? });
+    }
+    let rest = text.strip_prefix("SMU: ")?;
+    if let Some(registers) = rest.strip_prefix("I'm not done with your previous command") {
+        let value = |name: &str| {
+            let (_, value) = registers.split_once(name)?;
+            u32::try_from(hexadecimal(value.split_whitespace().next()?)?).ok()
+        };
+        return Some(M::Smu { message: value("SMN_C2PMSG_66:"), parameter: value("SMN_C2PMSG_82:") });
+    }
+    let rest = rest.strip_prefix("No response msg_reg: ")?;
+    let message = rest.split_whitespace().next().and_then(hexadecimal).and_then(|value| u32::try_from(value).ok());
+    Some(M::Smu { message, parameter: None })
+}
+
+fn start_with_g(text: &str) -> Option<Message<'_>> {
+    if let Some(process) = text.strip_prefix("GPU fault detected: ") {
+        let process = process.split_once("for process ").and_then(|(_, process)| Process::parse(process));
+        return Some(M::Fault { hub: "gfxhub", vmid: None, pasid: None, is_retry: false, process });
+    }
+    if text.starts_with("GCVM_L2_PROTECTION_FAULT_STATUS") {
+        return status(text);
+    }
+    let rest = text.strip_prefix("GPU ")?;
+    if rest.starts_with("reset begin!") || rest.starts_with("jobs stop begin!") {
+        let source = rest.split_once("Source:").and_then(|(_, source)| source.trim().parse().ok());
+        return Some(M::Reset { source });
+    }
+    if let Some(rest) = rest.strip_prefix("reset(") {
+        let (count, end) = rest.split_once(')')?;
+        let is_done = end.trim_start().starts_with("succeeded");
+        let error = if is_done { None } else { last_number(end) };
+        return Some(M::ResetEnd { count: count.parse().ok(), is_done, error });
+    }
+    if let Some(code) = rest.strip_prefix("reset end with ret = ") {
+        let error: i32 = code.trim().parse().ok()?;
+        return Some(M::ResetEnd { count: None, is_done: error == 0, error: Some(error).filter(|&error| error != 0) });
+    }
+    if let Some(code) = rest.strip_prefix("Recovery Failed: ") {
+        return Some(M::ResetEnd { count: None, is_done: false, error: code.trim().parse().ok() });
+    }
+    match rest {
+        "mode1 reset" | "smu mode1 reset" | "psp mode1 reset" => Some(M::Method("MODE1")),
+        "mode2 reset" => Some(M::Method("MODE2")),
+        "pci config reset" => Some(M::Method("PCI config")),
+        "link reset" => Some(M::Method("link")),
+        _ if rest.starts_with("reset succeeded, trying to resume") => Some(M::Step(text)),
+        _ if rest.starts_with("recovery disabled") => Some(M::RecoveryDisabled),
+        _ => None,
+    }
+}
+
+fn start_with_f(text: &str) -> Option<Message<'_>> {
+    let rest = |prefix: &str| text.strip_prefix(prefix);
+    if let Some(client) = rest("Faulty UTCL2 client ID: ") {
+        return Some(M::FaultClient { name: client.rsplit_once(" (").map_or(client, |(name, _)| name) });
+    }
+    if let Some(ring) = rest("Fence fallback timer expired on ring ") {
+        return Some(M::LostInterrupt { ring: ring.trim() });
+    }
+    if text.starts_with("Fatal error during GPU init") {
+        return Some(M::NotStarted { text });
+    }
+    if let Some(error) = rest("Failed to initialize parser ") {
+        return Some(M::Refused { error: last_number(error)? });
+    }
+    if rest("Failed to pin framebuffer with error ").is_some() {
+        return Some(M::NotPinned { error: last_number(text)? });
+    }
+    if text.starts_with("Failed to evict process queues")
+        || text.starts_with("failed to remove hardware queue from MES")
+    {
+        return Some(M::KfdStuck(text));
+    }
+    let is_step = ["failed to reset legacy queue", "failed to unmap legacy queue", "failed to reset pipe"];
+    is_step.iter().any(|step| text.starts_with(step)).then_some(M::Step(text))
+}
+
+fn mes(text: &str) -> Option<Message<'_>> {
+    if text.starts_with("MES might be in unrecoverable state") {
+        return Some(M::Step(text));
+    }
+    let rest = text.strip_prefix("MES")?;
+    let rest = rest.strip_prefix('(').and_then(|rest| rest.split_once(')')).map_or(rest, |(_, rest)| rest);
+    Some(M::Mes { message: rest.strip_prefix(" failed to respond to msg=")? })
+}
+
+/// Parses `[gfxhub] page fault (src_id:0 ring:24 vmid:4 pasid:10)` and its older forms.
+fn fault(text: &str) -> Option<Message<'_>> {
+    let (hub, rest) = text.strip_prefix('[')?.split_once("] ")?;
+    let is_retry = rest.starts_with("retry ");
+    let rest = rest.strip_prefix("retry ").or_else(|| rest.strip_prefix("no-retry ")).unwrap_or(rest);
+    let inside = rest.strip_prefix("page fault (")?;
+    let number = |name: &str| {
+        let (_, value) = inside.split_once(name)?;
+        digits(value)?.parse::<u32>().ok()
+    };
+    let vmid = number(" vmid:").and_then(|vmid| u8::try_from(vmid).ok());
+    let process = inside.split_once("process ").and_then(|(_, process)| Process::parse(process));
+    Some(M::Fault { hub, vmid, pasid: number(" pasid:"), is_retry, process })
+}
+
+/// Parses `VM fault (0x02, vmid 3, pasid 32770) at page 1234, read from 'TC4' ...` of GFX6 to GFX8: the page, which has 4 KiB.
+fn old_fault(text: &str) -> Option<Message<'_>> {
+    let (_, page) = text.split_once(") at page ")?;
+    Some(M::FaultAddress { address: digits(page)?.parse::<u64>().ok()?.checked_mul(4096)? })
+}
+
+/// Parses a status register of a page fault: before GFX9 it belongs to a context, later to the L2 of a hub.
+fn status(text: &str) -> Option<Message<'_>> {
+    let (name, value) = text.split_once("PROTECTION_FAULT_STATUS")?;
+    let value = value.trim_start_matches([':', ' ', '\t']);
+    let status = hexadecimal(value.split_whitespace().next()?).and_then(|value| u32::try_from(value).ok())?;
+    let is_old = name == "VM_CONTEXT1_";
+    (is_old || name.ends_with("VM_L2_")).then_some(M::FaultStatus { status, is_gfx9: name == "VM_L2_", is_old })
+}
+
+/// Parses a hexadecimal number with or without 0x.
+pub(super) fn hexadecimal(text: &str) -> Option<u64> {
+    let digits = text.strip_prefix("0x").unwrap_or(text);
+    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_number.then(|| u64::from_str_radix(digits, 16).ok())?
+}
+
+/// Returns the last whole number of a text.
+fn last_number(text: &str) -> Option<i32> {
+    let is_part = |letter: char| letter.is_ascii_digit() || letter == '-';
+    text.split(|letter: char| !is_part(letter)).rev().find_map(|word| word.parse().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_processes_may_contain_anything() {
+        let process = |text| match Message::driver(text) {
+            Some(M::Process(process)) => (process.name, process.pid, process.thread),
+            other => panic!("{text}: {other:?}"),
+        };
+        assert_eq!(
+            process("Process a pid 7 thread b pid 1 pid 12 thread c pid 13"),
+            ("a pid 7 thread b pid 1".into(), 12, "c".into())
+        );
+        assert_eq!(process("Process information: process  pid 0 thread  pid 0"), (String::new(), 0, String::new()));
+        assert_eq!(process("Process GPU reset begin! pid 5 thread x pid 5").0, "GPU reset begin!");
+    }
+
+    #[test]
+    fn faults_of_all_generations_are_read() {
+        let read = |text| Message::driver(text).unwrap();
+        let M::Fault { hub, vmid, pasid, is_retry, process } = read(
+            "[gfxhub0] retry page fault (src_id:0 ring:0 vmid:3 pasid:32771, for process app pid 4400 thread app:cs0 pid 4411)",
+        ) else {
+            panic!()
+        };
+        assert_eq!((hub, vmid, pasid, is_retry), ("gfxhub0", Some(3), Some(32771), true));
+        assert_eq!(process.map(|process| (process.name, process.pid)), Some(("app".into(), 4400)));
+        assert_eq!(
+            read("VM fault (0x02, vmid 3, pasid 32770) at page 1048833, read from 'TC4' (0x54433400) (68)"),
+            M::FaultAddress { address: 0x1_0010_1000 }
+        );
+        assert_eq!(
+            read("VM_CONTEXT1_PROTECTION_FAULT_STATUS 0x06044002"),
+            M::FaultStatus { status: 0x0604_4002, is_gfx9: false, is_old: true }
+        );
+        assert_eq!(
+            read("MMVM_L2_PROTECTION_FAULT_STATUS:0x00501031"),
+            M::FaultStatus { status: 0x0050_1031, is_gfx9: false, is_old: false }
+        );
+    }
+
+    #[test]
+    fn no_message_cut_anywhere_is_trouble() {
+        for whole in [
+            "ring gfx_0.0.0 timeout, signaled seq=166926, emitted seq=166928",
+            "[gfxhub] page fault (src_id:0 ring:40 vmid:0 pasid:0 for process é pid 1 thread é pid 2)",
+            "SMU: I'm not done with your previous command: SMN_C2PMSG_66:0x00000012 SMN_C2PMSG_82:0x00000005",
+            "reset compute queue (1:1:0)",
+            "VM fault (0x02, vmid 3, pasid 32770) at page 99999999999999999999, read",
+            "psp gfx command UNLOAD_TA(0x2) failed and response status is (0x117)",
+        ] {
+            (0..=whole.len()).filter(|&len| whole.is_char_boundary(len)).for_each(|len| {
+                let _ = Message::driver(&whole[..len]);
+            });
+        }
+    }
+}

@@ -1,0 +1,449 @@
+//! The hang clinic: what the traces of a hang tell about its cause.
+//!
+//! Inputs come as streams in any mixture and order: kernel logs in all forms in which they reach people, devcoredumps, events about
+//! wedged devices, RADV's hang reports, reports of `amdgpu-smoke`. A [`Clinic`] reads them in bounded memory and gathers
+//! [incidents](incident::Incident); [rules](rules::cause) name the likely cause of each. Nothing here opens files.
+
+mod coredump;
+mod fault;
+mod gather;
+mod incident;
+mod journal;
+mod json;
+mod kernel;
+mod line;
+mod message;
+mod page;
+mod radv;
+mod rules;
+mod scan;
+mod smoke;
+mod state;
+mod uevent;
+
+use std::io::{self, Read};
+
+use self::{
+    gather::Gatherer,
+    incident::{Event, Incident, Kind, Place},
+    journal::{Entry, Export},
+    kernel::{Kernel, Release},
+    line::{Line, Origin},
+    message::Message,
+    radv::Radv,
+    scan::Wanted,
+    uevent::{Uevents, Wedged},
+};
+use crate::input::{COREDUMP_TITLE, InputError, foreign, read_coredump, without_colour};
+
+pub(crate) use json::{SCHEMA, document};
+pub(crate) use page::page;
+pub(crate) use radv::pid_of;
+pub(crate) use rules::{Class, cause};
+
+/// The bytes at the start of an input by which its kind is recognised.
+const HEAD: u64 = 4096;
+/// The most bytes of a devcoredump or report that are kept.
+const MOST_KEPT: usize = 64 << 20;
+
+/// The incidents that the inputs tell of.
+#[derive(Debug, Default)]
+pub(crate) struct Diagnosis {
+    /// The incidents, in the order of the inputs.
+    pub(crate) incidents: Vec<Incident>,
+    /// The number of further incidents.
+    pub(crate) dropped: u64,
+    /// The names of the inputs.
+    pub(crate) inputs: Vec<String>,
+    /// Remarks about inputs.
+    pub(crate) notes: Vec<String>,
+}
+
+/// A reader of all inputs.
+#[derive(Debug, Default)]
+pub(crate) struct Clinic {
+    inputs: Vec<String>,
+    notes: Vec<String>,
+    gatherer: Gatherer,
+    radv: Radv,
+    coredumps: Vec<(String, Place)>,
+    hung: Vec<(String, Place)>,
+    failed: Vec<(smoke::Failed, Place)>,
+    reports: u32,
+}
+
+/// The state of reading one input.
+#[derive(Debug, Default)]
+struct Reading {
+    input: usize,
+    export: Export,
+    events: Uevents,
+    /// The devcoredump that is being read.
+    dump: Option<(String, Place)>,
+    /// `true` for a file of RADV's folder.
+    is_radv: bool,
+    program_lines: u64,
+}
+
+impl Clinic {
+    /// Reads an input.
+    ///
+    /// # Errors
+    ///
+    /// [`InputError`] if it cannot be read or is of a kind without traces of hangs.
+    pub(crate) fn read(&mut self, name: &str, mut reader: impl Read) -> Result<(), InputError> {
+        let failed = |error| InputError::Io { name: name.to_owned(), error };
+        let mut head = Vec::new();
+        reader.by_ref().take(HEAD).read_to_end(&mut head).map_err(failed)?;
+        if let Some(found) = foreign(&head) {
+            return Err(InputError::Foreign { name: name.to_owned(), found });
+        }
+        let input = self.inputs.len();
+        self.inputs.push(name.to_owned());
+        self.gatherer.next_input();
+        if smoke::is_report(&head) {
+            return self.report((input, name), head.as_slice().chain(reader)).map_err(failed);
+        }
+        let is_radv =
+            ["Trace ID: ", "annotated disassembly", "VM fault report", "VA=", "AMD_IP_", "Application name: "]
+                .iter()
+                .any(|sign| memory_contains(&head, sign.as_bytes()));
+        let mut reading = Reading { input, is_radv, ..Reading::default() };
+        let all = head.as_slice().chain(reader);
+        let wanted = if is_radv { Wanted::All } else { Wanted::Words };
+        scan::lines(all, wanted, |number, bytes| self.bytes(&mut reading, number, bytes)).map_err(failed)?;
+        self.end(reading);
+        Ok(())
+    }
+
+    /// Reads a file of RADV's folder.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`Clinic::read`].
+    pub(crate) fn read_radv(&mut self, folder: &str, name: &str, reader: impl Read) -> Result<(), InputError> {
+        self.radv.pid = pid_of(folder).or(self.radv.pid);
+        if name == "dmesg.log" {
+            return self.read(name, reader);
+        }
+        let input = self.inputs.len();
+        self.inputs.push(name.to_owned());
+        self.gatherer.next_input();
+        let mut number = 0;
+        let mut buffered = io::BufReader::new(reader);
+        loop {
+            let mut line = Vec::new();
+            let read =
+                io::BufRead::read_until(&mut buffered.by_ref().take(scan::LONGEST_LINE as u64), b'\n', &mut line);
+            if read.map_err(|error| InputError::Io { name: name.to_owned(), error })? == 0 {
+                return Ok(());
+            }
+            number += 1;
+            let text = without_colour(&String::from_utf8_lossy(&line));
+            self.radv.line(text.trim_end_matches(['\r', '\n']), Place { input, line: number });
+        }
+    }
+
+    /// Reads a line that another reader has found, such as a record of the kernel's log.
+    pub(crate) fn line(&mut self, number: u64, bytes: &[u8]) {
+        if self.inputs.is_empty() {
+            self.inputs.push("the kernel's log".to_owned());
+        }
+        let mut reading = Reading::default();
+        self.bytes(&mut reading, number, bytes);
+        self.end(reading);
+    }
+
+    /// Adds a remark.
+    pub(crate) fn note(&mut self, note: String) {
+        self.notes.push(note);
+    }
+
+    /// Returns the incidents that are over. When nothing more is to be expected for now, those without an end are, too.
+    pub(crate) fn settled(&mut self, is_quiet: bool) -> Diagnosis {
+        let incidents = self.gatherer.settled(is_quiet);
+        Diagnosis { incidents, inputs: self.inputs.clone(), ..Diagnosis::default() }
+    }
+
+    /// Returns the diagnosis.
+    pub(crate) fn finish(mut self) -> Diagnosis {
+        let incidents = self.gatherer.incidents();
+        remove_copies(incidents);
+        for (text, place) in std::mem::take(&mut self.coredumps) {
+            coredump::join(incidents, read_coredump(&text).0, place);
+        }
+        if self.radv.has_news() {
+            join_radv(incidents, &self.radv);
+        }
+        for (failed, place) in std::mem::take(&mut self.failed) {
+            join_check(incidents, failed, place);
+        }
+        for (text, place) in std::mem::take(&mut self.hung) {
+            join_hung(incidents, &text, place);
+        }
+        if self.reports > 0 && self.reports as usize == self.inputs.len() && incidents.is_empty() {
+            self.notes.push("no check failed".to_owned());
+        }
+        let Self { inputs, notes, gatherer, .. } = self;
+        let (incidents, dropped) = gatherer.finish();
+        Diagnosis { incidents, dropped, inputs, notes }
+    }
+
+    fn report(&mut self, (input, name): (usize, &str), reader: impl Read) -> io::Result<()> {
+        let mut bytes = Vec::new();
+        reader.take(MOST_KEPT as u64 + 1).read_to_end(&mut bytes)?;
+        self.reports += 1;
+        match smoke::failed(&String::from_utf8_lossy(&bytes)) {
+            Ok(failed) => {
+                let place = Place { input, line: 0 };
+                for check in failed {
+                    let mut reading = Reading { input, ..Reading::default() };
+                    for message in &check.messages {
+                        self.text(&mut reading, 0, message);
+                    }
+                    self.failed.push((check, place));
+                }
+            }
+            Err(reason) => self.notes.push(format!("{name}: {reason}")),
+        }
+        Ok(())
+    }
+
+    /// Reads the bytes of a line. Messages of netlink are lines that end with NUL.
+    fn bytes(&mut self, reading: &mut Reading, number: u64, bytes: &[u8]) -> Wanted {
+        let text = String::from_utf8_lossy(bytes);
+        if text.contains('\0') && reading.dump.is_none() {
+            text.split('\0').for_each(|part| self.text(reading, number, part));
+        } else if text.contains('\x1b') {
+            self.text(reading, number, &without_colour(&text));
+        } else {
+            self.text(reading, number, &text);
+        }
+        if reading.dump.is_some() || reading.is_radv { Wanted::All } else { Wanted::Words }
+    }
+
+    fn text(&mut self, reading: &mut Reading, number: u64, text: &str) {
+        let place = Place { input: reading.input, line: number };
+        let text = text.trim_end_matches(['\r', '\n']);
+        let unquoted = text.trim_start_matches(['>', ' ']);
+        if unquoted.starts_with(COREDUMP_TITLE) {
+            self.end_dump(reading);
+            reading.dump = Some((format!("{unquoted}\n"), place));
+            return;
+        }
+        if let Some((dump, _)) = &mut reading.dump {
+            let is_end = unquoted.starts_with("```") || unquoted.starts_with("~~~") || is_log(unquoted);
+            if !is_end {
+                if dump.len() + text.len() < MOST_KEPT {
+                    let quotes = text.len() - text.trim_start_matches(['>', ' ']).len();
+                    dump.push_str(if text.starts_with('>') { &text[quotes..] } else { text });
+                    dump.push('\n');
+                }
+                return;
+            }
+            self.end_dump(reading);
+        }
+        if let Some(entry) = journal::json(unquoted) {
+            return self.entry(reading, &entry, place);
+        }
+        let (is_export, before) = reading.export.line(unquoted);
+        if let Some(entry) = before {
+            self.entry(reading, &entry, place);
+        }
+        if is_export {
+            return;
+        }
+        let (is_event, before) = reading.events.line(unquoted);
+        if let Some(event) = before {
+            self.wedged(event, place);
+        }
+        if is_event {
+            return;
+        }
+        if (reading.is_radv || unquoted.contains("radv") || unquoted.contains("context is lost"))
+            && self.radv.line(unquoted, place)
+        {
+            return;
+        }
+        if unquoted.contains(" hangs: ") {
+            self.hung.push((unquoted.to_owned(), place));
+            return;
+        }
+        self.parsed(reading, &Line::parse(text), place);
+    }
+
+    fn entry(&mut self, reading: &mut Reading, entry: &Entry, place: Place) {
+        let mut line = Line::parse(&entry.message);
+        line.stamp = line.stamp.or(entry.stamp);
+        if !entry.is_kernel {
+            line.origin = Origin::Program;
+        }
+        self.parsed(reading, &line, place);
+    }
+
+    fn parsed(&mut self, reading: &mut Reading, line: &Line<'_>, place: Place) {
+        if line.origin == Origin::Program {
+            reading.program_lines += 1;
+            self.radv.line(line.text, place);
+            return;
+        }
+        let message = if line.is_driver {
+            Message::driver(line.text)
+        } else {
+            // The prefix is often removed from lines that people quote. Only what is not to be confused is taken then.
+            Message::other(line.text).or_else(|| Message::driver(line.text).filter(Message::is_unmistakable))
+        };
+        if let Some(message) = message {
+            self.gatherer.line(line, message, place);
+        }
+    }
+
+    fn wedged(&mut self, event: Wedged, place: Place) {
+        let is_recovered = event.is_recovered();
+        self.gatherer.wedged(event.gpu, event.process, is_recovered, event.stamp, place);
+    }
+
+    fn end_dump(&mut self, reading: &mut Reading) {
+        // Each dump takes memory until the end.
+        const MOST_DUMPS: usize = 4;
+        if let Some(dump) = reading.dump.take() {
+            if self.coredumps.len() < MOST_DUMPS {
+                self.coredumps.push(dump);
+            } else {
+                self.notes.push("more than four devcoredumps: the others were skipped".to_owned());
+            }
+        }
+    }
+
+    fn end(&mut self, mut reading: Reading) {
+        self.end_dump(&mut reading);
+        let place = Place { input: reading.input, line: 0 };
+        if let Some(entry) = reading.export.end(false) {
+            self.entry(&mut reading, &entry, place);
+        }
+        if let Some(event) = reading.events.end() {
+            self.wedged(event, place);
+        }
+    }
+}
+
+impl Message<'_> {
+    /// Returns `true` if the text alone shows that the message is one of the driver.
+    fn is_unmistakable(&self) -> bool {
+        matches!(
+            self,
+            Self::TimedOut { .. }
+                | Self::SoftRecovered { .. }
+                | Self::Fault { .. }
+                | Self::FaultAddress { .. }
+                | Self::FaultStatus { .. }
+                | Self::FaultClient { .. }
+        )
+    }
+}
+
+/// Returns `true` if a line is one of a log: it has a time, and no line of a dump does.
+fn is_log(text: &str) -> bool {
+    let line = Line::parse(text);
+    line.stamp.is_some() && line.text.len() < text.len() && !text.starts_with("time:")
+}
+
+fn memory_contains(bytes: &[u8], part: &[u8]) -> bool {
+    bytes.windows(part.len()).any(|window| window == part)
+}
+
+/// Removes incidents that several inputs tell of, such as the kernel's log and the journal.
+fn remove_copies(incidents: &mut Vec<Incident>) {
+    let mut kept: Vec<Incident> = Vec::with_capacity(incidents.len());
+    for incident in std::mem::take(incidents) {
+        let is_copy = |other: &&mut Incident| {
+            let is_other_input = other.place.map(|place| place.input) != incident.place.map(|place| place.input);
+            let jobs = |incident: &Incident| incident.ring().map(|ring| (ring.ring.clone(), ring.jobs));
+            let is_same_job = jobs(other).is_some()
+                && incident.ring().is_some_and(|ring| ring.jobs.is_some())
+                && jobs(other) == jobs(&incident);
+            let address = |incident: &Incident| incident.lead_fault().map(|fault| (fault.address, fault.pasid));
+            let is_same_fault = other.ring().is_none()
+                && incident.ring().is_none()
+                && address(other).is_some()
+                && address(other) == address(&incident);
+            is_other_input
+                && (other.gpu == incident.gpu || other.gpu.is_none() || incident.gpu.is_none())
+                && (is_same_job || is_same_fault)
+        };
+        match kept.iter_mut().find(is_copy) {
+            // The one that tells more stays.
+            Some(known) if incident.steps.len() + incident.faults.len() > known.steps.len() + known.faults.len() => {
+                *known = incident
+            }
+            Some(_) => {}
+            None => kept.push(incident),
+        }
+    }
+    *incidents = kept;
+}
+
+/// Adds what RADV tells to the incident of its process, or as one of its own.
+fn join_radv(incidents: &mut Vec<Incident>, radv: &Radv) {
+    let is_own = |incident: &&mut Incident| {
+        let pid = incident.process().map(|process| process.pid);
+        incident.is_hang() && radv.pid.zip(pid).is_none_or(|(own, pid)| own == pid)
+    };
+    let place = radv.place().unwrap_or(Place { input: 0, line: 0 });
+    let found = if radv.pid.is_some() || incidents.len() == 1 { incidents.iter_mut().rev().find(is_own) } else { None };
+    if let Some(incident) = found {
+        radv.add_to(incident);
+    } else {
+        let kernel = Kernel { release: radv.kernel.as_deref().and_then(Release::parse), ..Kernel::default() };
+        let mut incident = Incident { kernel, place: Some(place), last_place: Some(place), ..Incident::default() };
+        radv.add_to(&mut incident);
+        incident.events.push(event(Kind::Program, "RADV reports a hang".to_owned(), place));
+        incidents.push(incident);
+    }
+}
+
+fn event(kind: Kind, text: String, place: Place) -> Event {
+    Event { kind, text, number: None, is_after: false, count: 1, stamp: None, place }
+}
+
+/// Adds a failed check to the incident that the kernel's messages during it tell of, or as one of its own.
+fn join_check(incidents: &mut Vec<Incident>, failed: smoke::Failed, place: Place) {
+    let own = incidents.iter_mut().find(|incident| {
+        let is_same_ring = failed
+            .ring
+            .as_ref()
+            .is_none_or(|ring| incident.ring().is_none_or(|known| known.ring.starts_with(ring.as_str())));
+        incident.place.is_some_and(|known| known.input == place.input) && is_same_ring && !failed.messages.is_empty()
+    });
+    if let Some(incident) = own {
+        incident.work.packet = incident.work.packet.take().or(failed.packet);
+        return;
+    }
+    let mut incident = Incident { place: Some(place), last_place: Some(place), ..Incident::default() };
+    let fault = failed.fault.map(|fault| format!("; {fault}")).unwrap_or_default();
+    incident.events.push(event(Kind::CheckFailed, format!("{}{fault}", failed.text), place));
+    incident.work.packet = failed.packet;
+    incidents.push(incident);
+}
+
+/// Adds what the simulator said about a hang: the packet, and the file with the IB.
+fn join_hung(incidents: &mut Vec<Incident>, text: &str, place: Place) {
+    let saved = text.rsplit_once(" (saved as ").map(|(_, file)| file.trim_end_matches([')', ' ']).to_owned());
+    let packet = text.split_once(" hangs: ").map(|(_, why)| why.split(" (saved as ").next().unwrap_or(why).to_owned());
+    let own = incidents.iter_mut().find(|incident| incident.is_hang() && incident.work.saved.is_none());
+    let incident = match own {
+        Some(incident) => incident,
+        None => {
+            let mut incident = Incident { place: Some(place), last_place: Some(place), ..Incident::default() };
+            incident.events.push(event(Kind::Program, "the simulator reports a hang".to_owned(), place));
+            incidents.push(incident);
+            let last = incidents.len() - 1;
+            &mut incidents[last]
+        }
+    };
+    incident.work.packet = incident.work.packet.take().or(packet);
+    incident.work.saved = saved;
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,174 @@
+//! Lines of interest in a stream of any length, in bounded memory.
+//!
+//! Logs have millions of lines about other things. They are searched block by block for words, one of which each line of interest
+//! has, and only those lines are looked at.
+
+use std::{
+    io::{self, Read},
+    sync::LazyLock,
+};
+
+use regex::bytes::Regex;
+
+/// The bytes that are read at once.
+const BLOCK: usize = 1 << 20;
+/// The longest line in bytes; the rest of a longer one is skipped.
+pub(crate) const LONGEST_LINE: usize = 64 << 10;
+
+/// The words of which each line of interest has one.
+static WORDS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let words = [
+        "amdgpu",
+        "[drm",
+        "drmn",
+        "radv",
+        "AMDGPU",
+        "WEDGED=",
+        "DEVPATH=",
+        "TASK=",
+        "PID=",
+        "KERNEL[",
+        "UDEV ",
+        " hangs: ",
+        "Linux version ",
+        "ommand line: ",
+        "pcieport ",
+        "MESSAGE",
+        "_TRANSPORT=",
+        "MONOTONIC_TIMESTAMP=",
+        "__CURSOR=",
+        "timeout, signaled seq=",
+        "timeout, but soft recovered",
+        "page fault (src_id",
+        "PROTECTION_FAULT",
+        "in page starting at",
+        "UTCL2",
+        "Failing VM page",
+        "because the context is lost",
+    ];
+    let words: Vec<_> = words.iter().map(|word| regex::escape(word)).collect();
+    Regex::new(&words.join("|")).ok()
+});
+
+/// Which lines are of interest next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// Lines with a word of interest.
+    Words,
+    /// All lines.
+    All,
+}
+
+/// Calls `line` with the number, from 1, and the bytes of each line of interest, of which `wanted` says which they are at first. It
+/// returns which lines are of interest next.
+///
+/// # Errors
+///
+/// The errors of reading.
+pub(crate) fn lines(
+    mut reader: impl Read,
+    mut wanted: Wanted,
+    mut line: impl FnMut(u64, &[u8]) -> Wanted,
+) -> io::Result<()> {
+    let mut buffer = vec![0; BLOCK];
+    let (mut len, mut number, mut skips) = (0, 1, false);
+    loop {
+        let read = match reader.read(&mut buffer[len..]) {
+            Ok(read) => read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        len += read;
+        let is_end = read == 0;
+        let whole =
+            if is_end { len } else { buffer[..len].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1) };
+        if whole > 0 {
+            let mut block = &buffer[..whole];
+            if skips {
+                // The rest of a line that was too long.
+                let end = block.iter().position(|byte| *byte == b'\n').map_or(block.len(), |at| at + 1);
+                (block, skips, number) = (&block[end..], false, number + 1);
+            }
+            block_lines(block, &mut number, &mut wanted, &mut line);
+            buffer.copy_within(whole..len, 0);
+            len -= whole;
+        } else if len == buffer.len() {
+            if !skips {
+                wanted = line(number, &buffer[..LONGEST_LINE]);
+            }
+            (skips, len) = (true, 0);
+        }
+        if is_end {
+            return Ok(());
+        }
+    }
+}
+
+/// Finds the lines of interest in a block of whole lines.
+fn block_lines(block: &[u8], number: &mut u64, wanted: &mut Wanted, line: &mut impl FnMut(u64, &[u8]) -> Wanted) {
+    let mut at = 0;
+    while at < block.len() {
+        if *wanted == Wanted::Words
+            && let Some(words) = WORDS.as_ref()
+        {
+            let Some(found) = words.find_at(block, at) else {
+                *number += newlines(&block[at..]);
+                return;
+            };
+            let start = block[at..found.start()].iter().rposition(|byte| *byte == b'\n').map_or(at, |end| at + end + 1);
+            *number += newlines(&block[at..start]);
+            at = start;
+        }
+        let end = block[at..].iter().position(|byte| *byte == b'\n').map_or(block.len(), |end| at + end);
+        let content = &block[at..end];
+        *wanted = line(*number, &content[..content.len().min(LONGEST_LINE)]);
+        *number += 1;
+        at = end + 1;
+    }
+}
+
+/// Counts the ends of lines.
+fn newlines(bytes: &[u8]) -> u64 {
+    // Sums of bytes in short chunks are what compilers turn into vector instructions.
+    bytes.chunks(255).map(|chunk| u64::from(chunk.iter().map(|byte| u8::from(*byte == b'\n')).sum::<u8>())).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(text: &[u8], mode: Wanted) -> Vec<(u64, String)> {
+        let mut all = Vec::new();
+        lines(text, Wanted::Words, |number, bytes| {
+            all.push((number, String::from_utf8_lossy(&bytes[..bytes.len().min(20)]).into_owned()));
+            mode
+        })
+        .unwrap();
+        all
+    }
+
+    #[test]
+    fn only_lines_with_a_word_are_looked_at_and_all_are_counted() {
+        let text = b"one\ntwo amdgpu\n\nfour\nfive [drm]\nsix";
+        assert_eq!(found(text, Wanted::Words), [(2, "two amdgpu".into()), (5, "five [drm]".into())]);
+        // All lines, from the first with a word on.
+        assert_eq!(found(text, Wanted::All).len(), 5);
+        assert_eq!(found(b"", Wanted::Words), []);
+    }
+
+    #[test]
+    fn lines_across_blocks_and_lines_without_an_end_keep_their_numbers() {
+        let mut text = Vec::new();
+        while text.len() < 3 * BLOCK {
+            text.extend_from_slice(b"nothing of interest in this line\n");
+        }
+        let count = newlines(&text);
+        text.extend_from_slice(b"amdgpu a\n");
+        text.extend(std::iter::repeat_n(b'x', 5 * BLOCK));
+        text.extend_from_slice(b"\namdgpu b\n");
+        let all = found(&text, Wanted::Words);
+        let numbers: Vec<_> =
+            all.iter().filter(|(_, text)| text.starts_with("amdgpu")).map(|(number, _)| *number).collect();
+        assert_eq!(numbers, [count + 1, count + 3]);
+    }
+}

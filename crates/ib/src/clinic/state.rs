@@ -1,0 +1,87 @@
+//! What of an incident is over, in words.
+
+use super::{
+    incident::{End, Incident, Kind},
+    rules::{Class, cause},
+};
+
+/// The state after an incident.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct State {
+    /// The name in JSON.
+    pub(crate) name: &'static str,
+    /// The state in a sentence.
+    pub(crate) text: String,
+}
+
+impl Incident {
+    /// Returns the state after the incident.
+    pub(crate) fn state(&self) -> State {
+        let vram = match self.vram_lost() {
+            Some(true) => "VRAM was lost",
+            Some(false) => "VRAM was kept",
+            None => "whether VRAM was kept is not told",
+        };
+        let why = match self.method {
+            Some(method) if !self.is_vram_lost && self.vram_lost() == Some(true) => {
+                format!(" ({method} reset of a card)")
+            }
+            _ => String::new(),
+        };
+        let is_without_hang = !self.is_hang();
+        let of = |name, text: &str| State { name, text: text.to_owned() };
+        match self.end {
+            End::PowerOff => of("powering-off", "the driver powers the machine off"),
+            End::Soft => of(
+                "recovered-soft",
+                "recovered: only the waves of the job were killed; VRAM was kept, other programs go on; the context is guilty",
+            ),
+            End::Ring => of(
+                "recovered-ring",
+                "recovered: only this ring was reset; VRAM was kept, other programs keep their contexts",
+            ),
+            End::Recovered => State {
+                name: "recovered",
+                text: format!("recovered by a reset; whether of a ring or of the whole GPU is not told; {vram}{why}"),
+            },
+            End::Full => State {
+                name: if self.vram_lost() == Some(true) { "recovered-vram-lost" } else { "recovered-full" },
+                text: format!(
+                    "recovered by a reset of the whole GPU; {vram}{why}; programs with work in flight{} must create their devices again",
+                    if self.vram_lost() == Some(true) { " or data in VRAM" } else { "" }
+                ),
+            },
+            End::Failed => {
+                let error = self.reset_error.map(|error| format!(" (error {error})")).unwrap_or_default();
+                let part = self.of(Kind::PartFailed).next().map(|part| format!(": {}", part.text)).unwrap_or_default();
+                State {
+                    name: "failed",
+                    text: format!(
+                        "not recovered{error}{part}; the GPU is unusable until the machine is restarted (better: powered off and on)"
+                    ),
+                }
+            }
+            End::Disabled => of(
+                "disabled",
+                "not recovered: GPU recovery is disabled (amdgpu.gpu_recovery=0, or an old chip); rings stay hung until a restart",
+            ),
+            End::Unknown if is_without_hang => match cause(self).class {
+                Class::FirmwareMissing | Class::NotStarted => of("not-started", "the driver does not drive this GPU"),
+                Class::OutOfMemory => of(
+                    "refused",
+                    "nothing hangs; the submission was refused, which Vulkan programs see as a lost device",
+                ),
+                Class::PageFault | Class::KernelFault => {
+                    of("continues", "no ring timed out: reads give 0, writes are dropped, and the program goes on")
+                }
+                Class::LostInterrupt => of("continues", "the work goes on"),
+                _ => of("unknown", "the inputs do not tell"),
+            },
+            End::Unknown if self.method.is_some() => State {
+                name: "unfinished",
+                text: format!("a reset of the whole GPU is under way; the inputs end before its result; {vram}{why}"),
+            },
+            End::Unknown => of("unfinished", "the inputs end before the result of the recovery"),
+        }
+    }
+}

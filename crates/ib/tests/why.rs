@@ -1,0 +1,204 @@
+//! `amdgpu-ib why` from outside: files, folders and pipes in, a page or JSON out.
+
+mod support;
+
+use std::fs;
+
+use serde_json::Value;
+use support::{Scratch, data, printed, run, run_on, text};
+
+/// The incidents, and the code of their class.
+const INCIDENTS: [(&str, i32); 12] = [
+    ("01-gfx-ring-reset-ok", 25),
+    ("02-compute-reset-then-vmid0-fault", 30),
+    ("03-sdma-kernel-job", 22),
+    ("04-page-fault-read", 19),
+    ("05-ring-reset-failed-baco-vram-lost", 26),
+    ("06-mes-reset-no-response", 26),
+    ("07-reset-failed-vce", 23),
+    ("08-smu-no-response", 13),
+    ("09-firmware-missing", 14),
+    ("10-enomem-at-cs", 16),
+    ("11-soft-recovered", 19),
+    ("12-thermal-shutdown", 10),
+];
+
+fn file(name: &str) -> String {
+    format!("hangs/{name}.txt")
+}
+
+fn content(name: &str) -> String {
+    fs::read_to_string(data(&file(name))).unwrap()
+}
+
+fn json(arguments: &[&str]) -> Value {
+    serde_json::from_str(&printed(&[&["why", "--json"], arguments].concat(), 1)).unwrap()
+}
+
+#[test]
+fn each_incident_has_its_status_and_its_class() {
+    for (name, code) in INCIDENTS {
+        let shown = printed(&["why", &file(name)], 1);
+        assert!(shown.lines().count() <= 40 && shown.contains("  cause  "), "{shown}");
+        assert_eq!(run(&["why", "--exit-class", &file(name)]).status.code(), Some(code), "{name}");
+    }
+    assert_eq!(run(&["why", "compute.txt"]).status.code(), Some(0));
+    assert!(text(&run(&["why", "compute.txt"]).stdout).starts_with("no trouble of amdgpu found in compute.txt\n"));
+    assert_eq!(run(&["why", "no-such-file"]).status.code(), Some(2));
+    assert_eq!(run(&["why"]).status.code(), Some(2));
+    // A file that cannot be read does not hide the others.
+    let output = run(&["why", "no-such-file", &file("03-sdma-kernel-job")]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stdout).contains("sdma0"));
+    // Files that have no traces of hangs are named.
+    let output = run_on(&["why", "-"], b"\x1f\x8b\x08\0");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("gzip, which zcat unpacks"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn the_json_of_every_incident_fits_the_schema_that_the_command_prints() {
+    let schema: Value = serde_json::from_str(&printed(&["why", "--schema"], 0)).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let fits = |value: &Value, what: &str| {
+        let wrong: Vec<_> =
+            validator.iter_errors(value).map(|error| format!("{}: {error}", error.instance_path())).collect();
+        assert!(wrong.is_empty(), "{what}: {wrong:#?}");
+    };
+    for (name, _) in INCIDENTS {
+        fits(&json(&[&file(name)]), name);
+    }
+    for name in ["fetched.txt", "without-rings.txt", "pasted.md"] {
+        fits(&json(&[&format!("reports/{name}")]), name);
+    }
+    let all: Vec<_> = INCIDENTS.iter().map(|(name, _)| file(name)).collect();
+    let all: Vec<_> = all.iter().map(String::as_str).collect();
+    let value = json(&all);
+    fits(&value, "all");
+    assert_eq!(value["incidents"].as_array().map(Vec::len), Some(12));
+    let nothing: Value = serde_json::from_str(&printed(&["why", "--json", "compute.txt"], 0)).unwrap();
+    fits(&nothing, "nothing");
+    // The schema refuses what it does not know.
+    let mut wrong = value;
+    wrong["incidents"][0]["cause"]["class"] = "bad-luck".into();
+    assert!(!validator.is_valid(&wrong));
+}
+
+#[test]
+fn a_folder_of_radv_names_packet_instruction_and_buffer() {
+    let scratch = Scratch::new("why-radv");
+    let folder = scratch.0.join("radv_dumps_4400_2026.11.29_10.16.18");
+    fs::create_dir_all(&folder).unwrap();
+    let put = |name: &str, text: &str| fs::write(folder.join(name), text).unwrap();
+    put(
+        "trace.log",
+        "Trace ID: 1\n\x1b[35mc0012d00\x1b[0m DRAW_INDEX_AUTO:\nTrace point ID: 1\n\x1b[31m!!!!! This is the last trace point that was reached by the CP !!!!!\x1b[0m\nc0031502 DISPATCH_DIRECT(C):\n",
+    );
+    put(
+        "pipeline.log",
+        "\x1b[1;33mCompute Shader - annotated disassembly:\x1b[0m\n\tbuffer_store_dword v1, v2, s[0:3], 0 offen ; e0701000 80000102 [PC=0x1010, off=16, size=8]\n          \x1b[1;32m^ SE0 SH0 CU0 SIMD0 WAVE0  EXEC=ffffffff  INST64=E0701000 80000102\x1b[0m\n",
+    );
+    put("vm_fault.log", "VM fault report.\n\nFailing VM page: 0x80011e079000\n");
+    put(
+        "bo_history.log",
+        "timestamp=1, VA=000080011e079000-000080011e07a000, destroyed=0, is_virtual=0\ntimestamp=2, VA=000080011e079000-000080011e07a000, destroyed=1, is_virtual=0\n",
+    );
+    put("bo_ranges.log", "");
+    put("app_info.log", "Application name: game\nEngine name: DXVK\n");
+    put("gpu_info.log", "Device name: AMD Radeon (DRM 3.64.0 / 6.12.9)\n");
+    put("dmesg.log", &format!("\nLast 60 lines of dmesg:\n\n{}", content("11-soft-recovered")));
+    let value = json(&[folder.to_str().unwrap()]);
+    let incident = &value["incidents"][0];
+    assert_eq!(value["incidents"].as_array().map(Vec::len), Some(1), "{value:#}");
+    assert!(incident["packet"].as_str().unwrap().starts_with("DISPATCH_DIRECT, "), "{incident:#}");
+    assert_eq!(incident["shader"], "Compute Shader: buffer_store_dword v1, v2, s[0:3], 0 offen at offset 16 (1 wave)");
+    assert_eq!(incident["buffer"]["freed"], true);
+    assert_eq!(incident["application"], "game (DXVK)");
+    assert_eq!(incident["cause"]["class"], "page-fault");
+    // The same without a kernel log: nothing about the ring is claimed.
+    fs::remove_file(folder.join("dmesg.log")).unwrap();
+    let value = json(&[folder.to_str().unwrap()]);
+    assert_eq!(value["incidents"][0]["rings"].as_array().map(Vec::len), Some(0));
+    assert_eq!(value["incidents"][0]["buffer"]["freed"], true);
+}
+
+#[test]
+fn a_folder_with_log_and_dump_is_one_incident() {
+    let scratch = Scratch::new("why-folder");
+    let dump = fs::read(data("reports/fetched-with-ib.txt")).unwrap();
+    scratch.write("devcoredump", &dump);
+    scratch.write(
+        "dmesg.txt",
+        b"[ 5211.873] amdgpu 0000:03:00.0: ring gfx_0.0.0 timeout, signaled seq=700, emitted seq=701\n",
+    );
+    scratch.put("000001-gfx-GFX10_3-100000.ib", &[0xffff_1000]);
+    let value = json(&[scratch.0.to_str().unwrap()]);
+    assert_eq!(value["incidents"].as_array().map(Vec::len), Some(1), "{value:#}");
+    assert_eq!(value["incidents"][0]["coredump"], true);
+    let empty = Scratch::new("why-empty");
+    let output = run(&["why", empty.0.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(0));
+    assert!(text(&output.stdout).contains("no logs or dumps here"), "{}", text(&output.stdout));
+}
+
+#[test]
+fn names_with_escape_sequences_reach_no_terminal() {
+    let evil = content("01-gfx-ring-reset-ok").replace("llama-server", "\u{9b}2Jevil\x07\u{202e}");
+    let output = run_on(&["why", "-"], evil.as_bytes());
+    assert_eq!(output.status.code(), Some(1));
+    let shown = text(&output.stdout);
+    assert!(shown.contains("evil") && !shown.contains(['\x07', '\u{9b}', '\u{202e}', '\x1b']), "{shown:?}");
+}
+
+#[test]
+fn random_bytes_and_mixtures_are_no_trouble() {
+    let mut state = 0x1234_5678_u32;
+    let mut random = || {
+        state ^= state << 13;
+        state ^= state >> 17;
+        state ^= state << 5;
+        state
+    };
+    let all: String = INCIDENTS.iter().map(|(name, _)| content(name)).collect();
+    let dump = fs::read_to_string(data("reports/fetched-with-ib.txt")).unwrap();
+    let whole = format!("{all}{dump}{all}");
+    for _ in 0..12 {
+        let mut bytes = whole.clone().into_bytes();
+        for _ in 0..40 {
+            let at = random() as usize % bytes.len();
+            match random() % 3 {
+                0 => bytes[at] = random() as u8,
+                1 => drop(bytes.drain(at..(at + random() as usize % 200).min(bytes.len()))),
+                _ => bytes.insert(at, b'\n'),
+            }
+        }
+        let output = run_on(&["why", "-v", "-"], &bytes);
+        assert!(matches!(output.status.code(), Some(0 | 1)), "{}", text(&output.stderr));
+        assert!(output.stderr.is_empty(), "{}", text(&output.stderr));
+    }
+}
+
+#[test]
+fn a_report_of_checks_gives_the_kernels_messages_and_the_checks() {
+    let messages: Vec<_> = content("05-ring-reset-failed-baco-vram-lost").lines().map(str::to_owned).collect();
+    let report = serde_json::json!({
+        "schema": "amdgpu-smoke/1",
+        "results": [
+            {"id": "exec.nop.gfx", "word": "pass", "detail": ""},
+            {"id": "exec.hang.gfx", "word": "fail", "detail": "the job hangs", "evidence": {"hang": ["at DISPATCH_DIRECT"], "messages": messages}},
+        ],
+    });
+    let output = run_on(&["why", "--json", "-"], report.to_string().as_bytes());
+    let value: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(value["incidents"].as_array().map(Vec::len), Some(1), "{value:#}");
+    assert_eq!(value["incidents"][0]["packet"], "at DISPATCH_DIRECT");
+    let without = serde_json::json!({"schema": "amdgpu-smoke/1", "results": [{"id": "exec.hang.gfx", "word": "fail", "detail": "x"}]});
+    let output = run_on(&["why", "--json", "-"], without.to_string().as_bytes());
+    let value: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(value["incidents"][0]["cause"]["class"], "check-failed");
+    let passed =
+        serde_json::json!({"schema": "amdgpu-smoke/1", "results": [{"id": "a.b", "word": "pass", "detail": ""}]});
+    assert_eq!(run_on(&["why", "-"], passed.to_string().as_bytes()).status.code(), Some(0));
+    let output = run_on(&["why", "-"], br#"{"schema": "amdgpu-smoke/1", "results": [{"id": "#);
+    assert!(text(&output.stdout).contains("not a whole report"), "{}", text(&output.stdout));
+}
