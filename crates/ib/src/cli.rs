@@ -135,8 +135,8 @@ impl DumpArguments {
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "switches of a command line")]
 pub(crate) struct WhyArguments {
-    /// Files and folders; - is standard input
-    #[arg(required_unless_present_any = ["schema"], value_name = "FILE|FOLDER")]
+    /// Files and folders; - is standard input [default with --follow: /dev/kmsg]
+    #[arg(required_unless_present_any = ["schema", "follow"], value_name = "FILE|FOLDER")]
     pub(crate) files: Vec<PathBuf>,
     /// Print JSON instead of text
     #[arg(long)]
@@ -147,6 +147,12 @@ pub(crate) struct WhyArguments {
     /// Show all incidents in full
     #[arg(long, short)]
     pub(crate) verbose: bool,
+    /// Wait for incidents and explain each: from the kernel's log and events, or from one FILE that grows, such as a pipe
+    #[arg(long, short)]
+    pub(crate) follow: bool,
+    /// End after this many incidents
+    #[arg(long, value_name = "NUMBER", requires = "follow")]
+    pub(crate) incidents: Option<u64>,
     /// Let the exit status be the class of the first incident's cause (10 and up, see the manual page) instead of 1
     #[arg(long)]
     pub(crate) exit_class: bool,

@@ -60,6 +60,10 @@ pub(crate) enum Error {
     Recording { name: String, error: FileError },
     #[error("{name}: there is no submission {wanted}, only {there}")]
     NoSubmission { name: String, wanted: String, there: u64 },
+    #[error("--follow reads one file at most, or the kernel's log")]
+    FollowsOne,
+    #[error("/dev/kmsg: {0}; root may read it, or pipe the log: journalctl -kf | amdgpu-ib why --follow -")]
+    KernelLog(io::Error),
     #[error("cannot print: {0}")]
     Print(#[from] io::Error),
 }
@@ -67,10 +71,14 @@ pub(crate) enum Error {
 impl Error {
     pub(crate) fn exit(&self) -> Exit {
         match self {
-            Self::Chip(_) | Self::NoChip(_) | Self::NoRecording(_) => Exit::Usage,
+            Self::Chip(_) | Self::NoChip(_) | Self::NoRecording(_) | Self::FollowsOne => Exit::Usage,
             // A reader that closes its end early, such as head, is not an error.
             Self::Print(error) if matches!(error.kind(), io::ErrorKind::BrokenPipe) => Exit::Understood,
-            Self::Input(_) | Self::Print(_) | Self::Recording { .. } | Self::NoSubmission { .. } => Exit::Input,
+            Self::Input(_)
+            | Self::KernelLog(_)
+            | Self::Print(_)
+            | Self::Recording { .. }
+            | Self::NoSubmission { .. } => Exit::Input,
         }
     }
 }

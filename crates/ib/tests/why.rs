@@ -202,3 +202,32 @@ fn a_report_of_checks_gives_the_kernels_messages_and_the_checks() {
     let output = run_on(&["why", "-"], br#"{"schema": "amdgpu-smoke/1", "results": [{"id": "#);
     assert!(text(&output.stdout).contains("not a whole report"), "{}", text(&output.stdout));
 }
+
+#[test]
+fn a_log_that_grows_is_followed_and_each_incident_is_told_when_it_is_over() {
+    use std::{
+        io::{BufRead as _, BufReader, Write as _},
+        process::Stdio,
+        time::{Duration, Instant},
+    };
+    let mut command = support::command(&["why", "--follow", "--json", "-"]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut log = child.stdin.take().unwrap();
+    let mut told = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut next = || serde_json::from_str::<Value>(&told.next().unwrap().unwrap()).unwrap();
+    let begin = Instant::now();
+    log.write_all(content("03-sdma-kernel-job").as_bytes()).unwrap();
+    log.flush().unwrap();
+    let first = next();
+    // Before the end of the input.
+    assert!(begin.elapsed() < Duration::from_secs(15), "{:?}", begin.elapsed());
+    assert_eq!(first["incidents"][0]["cause"]["class"], "kernel-job");
+    log.write_all(content("05-ring-reset-failed-baco-vram-lost").replace("[  90", "[ 990").as_bytes()).unwrap();
+    drop(log);
+    let second = next();
+    assert_eq!(second["incidents"].as_array().map(Vec::len), Some(1), "{second:#}");
+    assert_eq!(second["incidents"][0]["cause"]["class"], "stuck-job");
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+    // Two files cannot be followed.
+    assert_eq!(run(&["why", "--follow", "a", "b"]).status.code(), Some(2));
+}

@@ -103,12 +103,11 @@ impl Gatherer {
         (self.done, self.dropped)
     }
 
-    /// Returns the incidents that are over at this time, and those whose end was told.
-    pub(crate) fn settled(&mut self, is_quiet: bool) -> Vec<Incident> {
-        if is_quiet {
-            self.close_all();
-        }
-        std::mem::take(&mut self.done)
+    /// Returns `true` if an incident is open whose end is not told, `false` if all have ended, and `None` if there is none.
+    pub(crate) fn is_open(&self) -> Option<bool> {
+        let is_unknown = |incident: &Incident| incident.end == End::Unknown;
+        let is_any = !self.open.is_empty() || !self.done.is_empty();
+        is_any.then(|| self.open.iter().any(is_unknown))
     }
 
     /// Adds an event for user space: the device is wedged.

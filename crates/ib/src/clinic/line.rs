@@ -156,10 +156,8 @@ impl<'l> Line<'l> {
     /// Removes what the driver and DRM put before the text.
     fn strip_driver(&mut self) {
         let text = self.text;
-        if let Some((bus, rest)) = text.strip_prefix("amdgpu ").and_then(|rest| rest.split_once(": ")) {
-            if let Some(bus) = Bus::parse(bus) {
-                (self.gpu, self.text, self.is_driver, self.has_address) = (Some(bus), rest, true, true);
-            }
+        if let Some((bus, rest)) = text.strip_prefix("amdgpu ").and_then(device) {
+            (self.gpu, self.text, self.is_driver, self.has_address) = (Some(bus), rest, true, true);
         } else if let Some(rest) = text.strip_prefix("drmn").and_then(|rest| rest.split_once(": ")) {
             if rest.0.len() <= 2 && rest.0.bytes().all(|byte| byte.is_ascii_digit()) {
                 (self.text, self.is_driver) = (rest.1, true);
@@ -311,7 +309,7 @@ fn syslog(text: &str, has_time: bool) -> Option<(Option<Stamp>, bool, &str)> {
     let Some((_host, after)) = rest.split_once(' ') else { return of_kernel };
     let after = after.trim_start();
     // A driver and its device, without a host.
-    if after.split_once(": ").is_some_and(|(device, _)| Bus::parse(device).is_some()) {
+    if device(after).is_some() {
         return of_kernel;
     }
     let Some((writer, message)) = after.split_once(':') else { return of_kernel };
@@ -322,9 +320,16 @@ fn syslog(text: &str, has_time: bool) -> Option<(Option<Stamp>, bool, &str)> {
     Some((stamp, name == "kernel", message.strip_prefix(' ').unwrap_or(message)))
 }
 
+/// Parses the address of a device, a colon and a space, and returns the text after them.
+fn device(text: &str) -> Option<(Bus, &str)> {
+    // Logs of faults have millions of such lines: bytes are faster than patterns.
+    let end = text.as_bytes().iter().take(20).position(|byte| *byte == b' ')?;
+    Some((Bus::parse(text.get(..end)?.strip_suffix(':')?)?, text.get(end + 1..)?))
+}
+
 /// Returns `true` if a text begins as the driver's messages do.
 fn is_driver(text: &str) -> bool {
-    let is_bus = |rest: &str| rest.split_once(": ").is_some_and(|(bus, _)| Bus::parse(bus).is_some());
+    let is_bus = |rest: &str| device(rest).is_some();
     text.starts_with("[drm") || text.starts_with("amdgpu: ") || text.strip_prefix("amdgpu ").is_some_and(is_bus)
 }
 

@@ -123,6 +123,11 @@ impl<'t> Message<'t> {
     /// Recognises a message of the driver.
     pub(crate) fn driver(text: &'t str) -> Option<Self> {
         let rest = |prefix: &str| text.strip_prefix(prefix);
+        // The bits of a fault's status, which the status itself has, are most of the lines of a log with many faults.
+        const BITS: [&str; 5] = ["MORE_FAULTS:", "WALKER_ERROR:", "PERMISSION_FAULTS:", "MAPPING_ERROR:", "RW:"];
+        if BITS.iter().any(|bits| text.starts_with(bits)) {
+            return None;
+        }
         let known = match text.as_bytes().first()? {
             b'r' if text.starts_with("ring ") => ring(rest("ring ")?),
             b'r' => {

@@ -70,6 +70,8 @@ pub(crate) struct Clinic {
     hung: Vec<(String, Place)>,
     failed: Vec<(smoke::Failed, Place)>,
     reports: u32,
+    /// The state of reading lines one by one.
+    live: Reading,
 }
 
 /// The state of reading one input.
@@ -144,14 +146,17 @@ impl Clinic {
         }
     }
 
-    /// Reads a line that another reader has found, such as a record of the kernel's log.
+    /// Begins an input whose lines come one by one.
+    pub(crate) fn begin(&mut self, name: &str) {
+        self.live = Reading { input: self.inputs.len(), ..Reading::default() };
+        self.inputs.push(name.to_owned());
+    }
+
+    /// Reads a line of the input that was begun last.
     pub(crate) fn line(&mut self, number: u64, bytes: &[u8]) {
-        if self.inputs.is_empty() {
-            self.inputs.push("the kernel's log".to_owned());
-        }
-        let mut reading = Reading::default();
-        self.bytes(&mut reading, number, bytes);
-        self.end(reading);
+        let mut live = std::mem::take(&mut self.live);
+        self.bytes(&mut live, number, bytes);
+        self.live = live;
     }
 
     /// Adds a remark.
@@ -159,9 +164,34 @@ impl Clinic {
         self.notes.push(note);
     }
 
-    /// Returns the incidents that are over. When nothing more is to be expected for now, those without an end are, too.
-    pub(crate) fn settled(&mut self, is_quiet: bool) -> Diagnosis {
-        let incidents = self.gatherer.settled(is_quiet);
+    /// Returns `true` if an incident has begun whose end is not told yet, `false` if all have ended, and `None` if there is none.
+    pub(crate) fn is_open(&mut self) -> Option<bool> {
+        if let Some(event) = self.live.events.end() {
+            self.wedged(event, Place { input: self.live.input, line: 0 });
+        }
+        self.gatherer.is_open()
+    }
+
+    /// Returns the incidents so far, which are taken to be over, with the dumps that belong to them.
+    pub(crate) fn settle(&mut self, dumps: &[String]) -> Diagnosis {
+        let mut live = std::mem::take(&mut self.live);
+        self.end_dump(&mut live);
+        let place = Place { input: live.input, line: 0 };
+        self.live = live;
+        let mut incidents = std::mem::take(self.gatherer.incidents());
+        let texts = dumps.iter().cloned().chain(std::mem::take(&mut self.coredumps).into_iter().map(|(text, _)| text));
+        for text in texts {
+            // A dump alone is one of an incident that was told before.
+            let dump = read_coredump(&text).0;
+            if incidents.iter().any(|incident| incident.coredump.is_none()) {
+                let count = incidents.len();
+                coredump::join(&mut incidents, dump, place);
+                incidents.truncate(count);
+            }
+        }
+        for (text, place) in std::mem::take(&mut self.hung) {
+            join_hung(&mut incidents, &text, place);
+        }
         Diagnosis { incidents, inputs: self.inputs.clone(), ..Diagnosis::default() }
     }
 

@@ -106,9 +106,14 @@ pub(crate) fn lines(
 
 /// Finds the lines of interest in a block of whole lines.
 fn block_lines(block: &[u8], number: &mut u64, wanted: &mut Wanted, line: &mut impl FnMut(u64, &[u8]) -> Wanted) {
-    let mut at = 0;
+    // Where every line is of interest, searching each takes longer than looking at some lines for nothing.
+    const DENSE: u32 = 16;
+    const UNSEARCHED: u32 = 64;
+    let (mut at, mut dense) = (0, 0);
     while at < block.len() {
+        dense = if dense >= DENSE + UNSEARCHED { 0 } else { dense + 1 };
         if *wanted == Wanted::Words
+            && dense <= DENSE
             && let Some(words) = WORDS.as_ref()
         {
             let Some(found) = words.find_at(block, at) else {
@@ -116,8 +121,9 @@ fn block_lines(block: &[u8], number: &mut u64, wanted: &mut Wanted, line: &mut i
                 return;
             };
             let start = block[at..found.start()].iter().rposition(|byte| *byte == b'\n').map_or(at, |end| at + end + 1);
-            *number += newlines(&block[at..start]);
-            at = start;
+            if start > at {
+                (*number, at, dense) = (*number + newlines(&block[at..start]), start, 0);
+            }
         }
         let end = block[at..].iter().position(|byte| *byte == b'\n').map_or(block.len(), |end| at + end);
         let content = &block[at..end];
@@ -151,6 +157,8 @@ mod tests {
     fn only_lines_with_a_word_are_looked_at_and_all_are_counted() {
         let text = b"one\ntwo amdgpu\n\nfour\nfive [drm]\nsix";
         assert_eq!(found(text, Wanted::Words), [(2, "two amdgpu".into()), (5, "five [drm]".into())]);
+        let dense = found("amdgpu\n".repeat(1000).as_bytes(), Wanted::Words);
+        assert_eq!((dense.len(), dense.last().map(|line| line.0)), (1000, Some(1000)));
         // All lines, from the first with a word on.
         assert_eq!(found(text, Wanted::All).len(), 5);
         assert_eq!(found(b"", Wanted::Words), []);

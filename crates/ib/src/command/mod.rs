@@ -5,6 +5,7 @@ mod diff;
 mod disassemble;
 mod document;
 mod dump;
+mod follow;
 mod recorded;
 mod terminal;
 mod why;

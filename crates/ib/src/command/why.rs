@@ -27,6 +27,9 @@ pub(super) fn why(arguments: &WhyArguments) -> Result<u8, Error> {
         out.flush()?;
         return Ok(Exit::Understood.code());
     }
+    if arguments.follow {
+        return super::follow::follow(arguments);
+    }
     let mut clinic = Clinic::default();
     let mut failed = false;
     for path in &arguments.files {
