@@ -34,12 +34,13 @@ fn a_shell_is_in_a_world_that_ends_with_it() {
     let mut run = launcher(&["shell", "--gpu", "navi21,renoir"], &[]);
     run.env("SHELL", "/bin/sh").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut shell = run.spawn().expect("the launcher");
-    let lines = b"echo $AMDGPU_SIM\nls /dev/dri\necho $AMDGPU_SIM_WORLD\nexit 3\n";
+    let lines = b"echo $AMDGPU_SIM\nls /dev/dri\ncommand -v amdgpu-sim\necho $AMDGPU_SIM_WORLD\nexit 3\n";
     shell.stdin.take().expect("a pipe").write_all(lines).expect("a shell that reads");
     let output = shell.wait_with_output().expect("the launcher");
     let said = text(&output.stdout);
     assert_eq!(output.status.code(), Some(3), "{said}{}", text(&output.stderr));
     assert!(said.starts_with("navi21,renoir\n") && said.contains("renderD129"), "{said}");
+    assert!(said.contains(&format!("\n{LAUNCHER}\n")), "the README's tools are on the path: {said}");
     let world = said.lines().last().expect("a line");
     assert!(world.contains("amdgpu-sim.") && !Path::new(world).exists(), "{world}");
     assert!(text(&output.stderr).contains("amdgpu-sim: a shell with navi21,renoir begins"));

@@ -87,6 +87,24 @@ impl SimDevice {
         self.gpu.complaints.list()
     }
 
+    /// Returns the number of complaints.
+    pub fn complaint_count(&self) -> usize {
+        self.gpu.complaints.count()
+    }
+
+    /// Returns the jobs that hung, the oldest first; at most 64 are kept.
+    ///
+    /// ```
+    /// use amdgpu_sim::{SimDevice, SimOptions, profile};
+    ///
+    /// let gpu = SimDevice::new(profile("navi21").ok_or("no such chip")?, SimOptions::default());
+    /// assert!(gpu.hangs().is_empty()); // nothing has run
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn hangs(&self) -> Vec<crate::HangRecord> {
+        self.gpu.complaints.hangs()
+    }
+
     /// Returns the hazards that the strict mode has found, the oldest first; none with [`Strictness::Off`](crate::Strictness::Off).
     /// At most 1000 are kept, and each pair of places once.
     ///

@@ -56,6 +56,7 @@ pub use self::{
             census::{Census, DeviceCensus},
             jobs::Jobs,
         },
+        hangs::{HangEnd, HangRecord},
         health::HardwareError,
         power::{LoadError, LoadScript, Process, WakeCause, WakeUp, WakeUps},
         process_memory::ProcessMemory,

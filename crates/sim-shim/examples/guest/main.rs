@@ -4,6 +4,7 @@
 
 mod books;
 mod descriptors;
+mod hangs;
 mod hotplug;
 mod memory;
 mod node;
@@ -47,6 +48,7 @@ fn main() -> ExitCode {
         "submit" => descriptors::submit(),
         "endless-jobs" => descriptors::endless_jobs(),
         "endless" => descriptors::endless(&arguments),
+        "hang" => hangs::hang(&arguments),
         "hotplug" => hotplug::hotplug(),
         "recover" => hotplug::recover(),
         "power" => power::power(),

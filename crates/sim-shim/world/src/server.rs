@@ -109,7 +109,15 @@ pub struct Running {
     server: Arc<Server>,
 }
 
+/// The time after which complaints are printed although no call failed.
+const BETWEEN_COMPLAINTS: std::time::Duration = std::time::Duration::from_millis(200);
+
 impl Running {
+    /// Prints the complaints that were not printed yet to standard error.
+    pub fn print_complaints(&self) {
+        self.server.print_complaints();
+    }
+
     /// Returns the paths in the world's directory.
     pub fn layout(&self) -> &Layout {
         &self.server.layout
@@ -220,6 +228,16 @@ impl Server {
                 ControlFlow::Continue(())
             };
             keep_on("the closing of files", round, |what| watcher.say(what));
+        })?;
+        let speaker = Arc::clone(&server);
+        spawn("amdgpu-sim speaker", move || {
+            // A program that waits makes no call that would print them.
+            let round = || {
+                std::thread::sleep(BETWEEN_COMPLAINTS);
+                speaker.print_complaints();
+                ControlFlow::Continue(())
+            };
+            keep_on("the printing of complaints", round, |what| speaker.say(what));
         })?;
         Ok((server, listeners))
     }

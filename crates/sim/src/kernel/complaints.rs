@@ -1,25 +1,59 @@
 //! Complaints about requests that are invalid or not simulated.
 
+use std::time::Instant;
+
 use parking_lot::Mutex;
+
+use super::hangs::{HangEnd, HangRecord};
 
 /// The maximum number of stored complaints.
 const MOST: usize = 1000;
+/// The maximum number of stored hangs, each of which has the IBs of a job.
+const MOST_HANGS: usize = 64;
 
 /// A list of complaints, for tests and users.
 #[derive(Debug, Default)]
-pub(crate) struct Complaints(Mutex<Vec<String>>);
+pub(crate) struct Complaints {
+    all: Mutex<Vec<String>>,
+    hangs: Mutex<Vec<HangRecord>>,
+}
 
 impl Complaints {
     /// Records a complaint and logs it as an error.
     pub(crate) fn say(&self, complaint: String) {
         tracing::error!("{complaint}");
-        let mut all = self.0.lock();
+        let mut all = self.all.lock();
         if all.len() < MOST {
             all.push(complaint);
         }
     }
 
     pub(crate) fn list(&self) -> Vec<String> {
-        self.0.lock().clone()
+        self.all.lock().clone()
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.all.lock().len()
+    }
+
+    /// Records a hang. Returns its index; `None` if there are too many.
+    pub(crate) fn hung(&self, hang: HangRecord) -> Option<usize> {
+        let mut hangs = self.hangs.lock();
+        (hangs.len() < MOST_HANGS).then(|| {
+            hangs.push(hang);
+            hangs.len() - 1
+        })
+    }
+
+    /// Records the end of a hang.
+    pub(crate) fn recovered(&self, hang: Option<usize>, end: HangEnd) {
+        let mut hangs = self.hangs.lock();
+        if let Some(hang) = hang.and_then(|hang| hangs.get_mut(hang)) {
+            (hang.end, hang.recovered) = (end, Some(Instant::now()));
+        }
+    }
+
+    pub(crate) fn hangs(&self) -> Vec<HangRecord> {
+        self.hangs.lock().clone()
     }
 }

@@ -5,6 +5,7 @@ pub(crate) mod client;
 pub(crate) mod complaints;
 pub(crate) mod fdinfo;
 pub(crate) mod files;
+pub(crate) mod hangs;
 pub(crate) mod health;
 pub(crate) mod ioctl;
 pub(crate) mod machine;

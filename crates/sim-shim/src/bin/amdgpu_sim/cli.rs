@@ -18,19 +18,19 @@ pub(crate) struct Cli {
 /// Tasks.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Task {
-    /// Run a command, and all it starts, in a world of its own
+    /// Run a command, and all it starts, on simulated GPUs of its own
     Run(Box<Run>),
-    /// Start a shell in a world of its own, whose prompt names the chips
+    /// Start a shell with simulated GPUs of its own, whose prompt names the chips
     ///
-    /// The shell is that of $SHELL. The world ends with it.
+    /// The shell is that of $SHELL. The simulated GPUs are gone when it ends.
     Shell(Box<Shell>),
     /// Find out why a program does not see the GPU
     ///
-    /// Looks at the program's file, runs it in a world of its own for some time, and says of each finding what to do next.
+    /// Looks at the program's file, runs it on a simulated GPU of its own for some time, and says of each finding what to do next.
     Doctor(Box<Doctor>),
     /// List the chips that can be simulated
     Profiles,
-    /// Print what is alive in the world that this process was started in
+    /// List open files and BOs of the simulated GPUs that this process was started with
     Census,
     /// Print the manual page
     Man,
@@ -52,6 +52,13 @@ pub(crate) struct Run {
     /// Write what the display of the first GPU showed last to a PNG file, after the command
     #[arg(long, value_name = "FILE")]
     pub(crate) screenshot: Option<PathBuf>,
+    /// Write what a hang leaves into a folder, for amdgpu-ib why: the kernel's log, a devcoredump of each hang, and the
+    /// simulator's messages
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) hang_report: Option<PathBuf>,
+    /// End with status 124 if a job hung and the command itself succeeded
+    #[arg(long)]
+    pub(crate) fail_on_hang: bool,
     /// The command and its arguments
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "COMMAND")]
     pub(crate) command: Vec<OsString>,
@@ -96,7 +103,7 @@ pub(crate) struct World {
     /// +list-handles,-client-name; a wrong name lists all [default: $AMDGPU_SIM_KERNEL_FEATURES, else none]
     #[arg(long, value_name = "CHANGES", allow_hyphen_values = true, value_parser = checked::<FeatureChanges>)]
     pub(crate) kernel_features: Option<String>,
-    /// Plug a display of this size into each GPU, such as 1920x1080 [default: $AMDGPU_SIM_DISPLAY, else none]
+    /// Connect a display of this size to each GPU, such as 1920x1080 [default: $AMDGPU_SIM_DISPLAY, else none]
     #[arg(long, value_name = "WIDTHxHEIGHT")]
     pub(crate) display: Option<Display>,
     /// Milliseconds that a job may run on rings of graphics, compute, SDMA and video before it counts as hung, as the
@@ -115,8 +122,8 @@ pub(crate) struct World {
     /// most]
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(crate) shader_threads: Option<u16>,
-    /// Let fills of the copy engines of GFX9 to GFX10.3 take sizes of 30 bits, as IGT's tests have it [default:
-    /// $AMDGPU_SIM_WIDE_FILLS, else 22 bits, as the kernel's headers have it]
+    /// Let fills of the copy engines of GFX9 to GFX10.3 take sizes of 30 bits, as IGT's tests do [default:
+    /// $AMDGPU_SIM_WIDE_FILLS, else 22 bits, as in the kernel's headers]
     #[arg(long)]
     pub(crate) wide_fills: bool,
     /// Give chips the video engines of their generation, which no capture has; they execute NOPs alone [default:
@@ -139,7 +146,7 @@ pub(crate) struct World {
     /// or report [default: off]
     #[arg(long, value_name = "MODE")]
     pub(crate) strict: Option<Strictness>,
-    /// Pretend the load of a file, of which each line is a step: seconds, percent of the GPU, percent of the memory, and perhaps
+    /// Replay a scripted load from a file, of which each line is a step: seconds, percent of the GPU, percent of the memory, and perhaps
     /// degrees Celsius [default: $AMDGPU_SIM_LOAD, else what the rings do]
     #[arg(long, value_name = "FILE")]
     pub(crate) load: Option<PathBuf>,

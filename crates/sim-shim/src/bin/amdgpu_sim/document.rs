@@ -15,6 +15,10 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("amdgpu-sim run --gpu navi21,renoir -- vulkaninfo --summary", "Runs a program with two simulated GPUs."),
     ("amdgpu-sim shell --gpu navi31", "Starts a shell in which every program sees a simulated GPU."),
     ("amdgpu-sim doctor vulkaninfo", "Says why a program does not see the GPU, and what to do next."),
+    (
+        "amdgpu-sim run --hang-report report -- PROGRAM; amdgpu-ib why report",
+        "Runs a program, and explains why one of its jobs hung.",
+    ),
     ("AMDGPU_SIM_IBS=ibs amdgpu-sim run -- PROGRAM", "Keeps the last 4096 IBs and shaders that a program submits."),
 ];
 
@@ -22,8 +26,12 @@ const EXAMPLES: &[(&str, &str)] = &[
 const STATUSES: &[(&str, &str)] = &[
     ("0", "The task was done; for doctor: the program sees the GPU."),
     ("1", "For doctor: it does not."),
-    ("2", "The command line is wrong."),
-    ("125", "The world or the program could not be started."),
+    ("2", "The command line is wrong, for other tasks than run, shell and doctor."),
+    ("124", "For run with --fail-on-hang: a job hung, and the command itself succeeded."),
+    (
+        "125",
+        "The command line of run, shell or doctor is wrong, or the simulated GPUs or the program could not be started.",
+    ),
     ("126", "The command was found and could not be executed."),
     ("127", "The command was not found."),
     ("128 + N", "The command was ended by signal N."),

@@ -19,9 +19,13 @@ pub(crate) enum RunError {
     NoShim { program: PathBuf },
     #[error("there is no {}", path.display())]
     NoSuchShim { path: PathBuf },
+    #[error("{} is not the simulator's preload library: it does not know {symbol}", path.display())]
+    OtherShim { path: PathBuf, symbol: &'static str },
+    #[error("{variable} is {text:?}, which is no number of files")]
+    Kept { variable: &'static str, text: String },
     #[error("a null kernel is one chip, not {chips}")]
     OneChip { chips: String },
-    #[error("{WORLD_VARIABLE} is not set: this process is in no world")]
+    #[error("{WORLD_VARIABLE} is not set: this process was not started by amdgpu-sim run or shell")]
     NoWorld,
     #[error("the world does not answer: {0}")]
     Silent(Errno),

@@ -4,6 +4,7 @@ mod cli;
 mod doctor;
 mod document;
 mod error;
+mod hang_report;
 mod reach;
 mod run;
 mod screenshot;
@@ -26,7 +27,10 @@ fn command_line() -> Cli {
         let is_help = !error.use_stderr();
         let text = error.to_string();
         let _ = if is_help { write!(output(), "{text}") } else { write!(errors(), "{text}") };
-        std::process::exit(error.exit_code())
+        // The statuses of `run` and `shell` are those of commands, of which 2 may be one: as of env(1), a wrong command line is 125.
+        let is_run =
+            std::env::args_os().nth(1).is_some_and(|task| task == "run" || task == "shell" || task == "doctor");
+        std::process::exit(if is_run && !is_help { run::CANNOT_RUN.into() } else { error.exit_code() })
     })
 }
 

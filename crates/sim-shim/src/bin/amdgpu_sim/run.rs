@@ -3,7 +3,7 @@
 use std::{
     env,
     ffi::{OsStr, OsString},
-    fs::File,
+    fs::{self, File},
     io::{self, Write},
     mem,
     os::unix::{
@@ -16,7 +16,7 @@ use std::{
 };
 
 use amdgpu_output::files;
-use amdgpu_sim::{ShaderSink, ShaderWatch, SimDevice, TracedWaves, shader_log};
+use amdgpu_sim::{IBS_VARIABLE, KEPT_VARIABLE, ShaderSink, ShaderWatch, SimDevice, TracedWaves, shader_log};
 use amdgpu_sim_world::{
     Call, Connection, DEFAULT_GPU, FEATURES_VARIABLE, GPUS_VARIABLE, KERNEL_VARIABLE, LOAD_VARIABLE, LOCKUP_VARIABLE,
     Layout, Message, NULL_VARIABLE, Running, Server, WORLD_VARIABLE, gpus, load, options,
@@ -34,12 +34,14 @@ use nix::{
 use crate::{
     cli::{Run, World},
     error::{RunError, SHIM},
-    reach, screenshot,
+    hang_report, reach, screenshot,
     signals::{self, Held},
 };
 
 /// Exit code of the launcher when it cannot run the command, as of `env` and `timeout`.
 pub(crate) const CANNOT_RUN: u8 = 125;
+/// A job hung and the command succeeded, with `--fail-on-hang`.
+const HUNG: u8 = 124;
 /// The command was found and could not be executed.
 const CANNOT_EXECUTE: u8 = 126;
 /// The command was not found.
@@ -97,6 +99,7 @@ pub(crate) fn prepare(arguments: &World, null: bool) -> Result<Prepared, RunErro
         return Err(RunError::OneChip { chips });
     }
     let shim = find_shim(arguments.shim.as_deref())?;
+    check_captures()?;
     // The default and the meaning of later settings depend on the kernel, so arguments about it take the place of variables.
     let mut options = options(|name| {
         let argument = match name {
@@ -173,12 +176,48 @@ pub(crate) fn run(arguments: &Run) -> Result<ExitCode, RunError> {
     }
     let command = prepared.command(program, rest, Signal::SIGTERM);
     let code = wait_for(command, signals)?;
+    prepared.world.print_complaints();
+    let devices = prepared.world.devices();
+    let hangs = hang_report::summary(&devices);
+    if let Some(text) = &hangs {
+        crate::terminal::complain(text);
+    }
+    if let Some(folder) = &arguments.hang_report {
+        let given = arguments.world.lockup_timeout.clone().or_else(|| env::var(LOCKUP_VARIABLE).ok());
+        let given = given.as_deref().filter(|text| !text.is_empty());
+        hang_report::write(folder, &devices, (&kernel_of(&arguments.world), given))
+            .map_err(|error| RunError::Log { path: folder.clone(), error })?;
+    }
     if let Some(path) = &arguments.screenshot {
         let failed = |reason| RunError::Screenshot { path: path.clone(), reason };
         screenshot::write(path, &prepared.world.layout().socket()).map_err(failed)?;
     }
     prepared.print_hazards();
-    Ok(code)
+    let is_failed = arguments.fail_on_hang && hangs.is_some() && code == ExitCode::SUCCESS;
+    Ok(if is_failed { ExitCode::from(HUNG) } else { code })
+}
+
+/// Returns the release that the command line or the environment names.
+fn kernel_of(arguments: &World) -> String {
+    let of_variable = || env::var(KERNEL_VARIABLE).ok().filter(|kernel| !kernel.is_empty());
+    let named = arguments.kernel.map(|kernel| kernel.to_string()).or_else(of_variable);
+    named.unwrap_or_else(|| amdgpu_sim::KernelRelease::default().to_string())
+}
+
+/// Looks whether IBs can be kept, before a program runs for nothing.
+fn check_captures() -> Result<(), RunError> {
+    let set = |name| env::var_os(name).filter(|text| !text.is_empty());
+    let Some(folder) = set(IBS_VARIABLE).map(PathBuf::from) else { return Ok(()) };
+    if let Some(kept) = set(KEPT_VARIABLE)
+        && kept.to_str().and_then(|kept| kept.parse::<u64>().ok()).is_none()
+    {
+        return Err(RunError::Kept { variable: KEPT_VARIABLE, text: kept.to_string_lossy().into_owned() });
+    }
+    let failed = |error| RunError::Log { path: folder.clone(), error };
+    fs::create_dir_all(&folder).map_err(failed)?;
+    let probe = folder.join(format!(".probe-{}", std::process::id()));
+    files::create_new(&probe).map_err(failed)?;
+    fs::remove_file(&probe).map_err(failed)
 }
 
 /// Starts a command and waits for it. Returns its exit code.
@@ -233,7 +272,11 @@ fn preloads(shim: &OsStr, others: Option<OsString>) -> OsString {
 
 fn find_shim(named: Option<&Path>) -> Result<PathBuf, RunError> {
     if let Some(path) = named {
-        return path.canonicalize().map_err(|_| RunError::NoSuchShim { path: path.to_owned() });
+        let found = path.canonicalize().map_err(|_| RunError::NoSuchShim { path: path.to_owned() })?;
+        // Any other library would load, and the program would run without a simulated GPU.
+        let bytes = fs::read(&found).map_err(|error| RunError::Log { path: found.clone(), error })?;
+        let has = bytes.windows(WORLD_VARIABLE.len()).any(|part| part == WORLD_VARIABLE.as_bytes());
+        return if has { Ok(found) } else { Err(RunError::OtherShim { path: found, symbol: WORLD_VARIABLE }) };
     }
     let program = env::current_exe().map_err(RunError::Lost)?;
     let places = ["", "../lib", "../lib/amdgpu-sim"];
@@ -260,8 +303,6 @@ pub(crate) fn census() -> Result<ExitCode, RunError> {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use super::*;
 
     #[test]

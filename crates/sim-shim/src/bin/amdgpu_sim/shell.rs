@@ -13,6 +13,7 @@ use nix::sys::signal::Signal;
 use crate::{
     cli::Shell,
     error::RunError,
+    hang_report,
     run::{prepare, wait_for},
     signals,
 };
@@ -33,13 +34,31 @@ pub(crate) fn shell(arguments: &Shell) -> Result<ExitCode, RunError> {
     }
     // Interactive shells ignore SIGTERM.
     let mut command = prepared.command(&program, &prompt.arguments, Signal::SIGHUP);
+    // The tools of the README, such as amdgpu-sim census, are beside this program.
+    if let Some(path) = path_with_tools(env::current_exe().ok().as_deref(), env::var_os("PATH")) {
+        command.env("PATH", path);
+    }
     if let Some(prompt) = prompt.variable {
         command.env("PS1", prompt);
     }
     crate::terminal::complain(&format!("a shell with {} begins; `exit` ends it and its world", prepared.chips));
     let code = wait_for(command, signals);
+    prepared.world.print_complaints();
+    if let Some(hangs) = hang_report::summary(&prepared.world.devices()) {
+        crate::terminal::complain(&hangs);
+    }
     prepared.print_hazards();
     code
+}
+
+/// Returns the search path for programs with the folder of this program in front.
+fn path_with_tools(program: Option<&Path>, path: Option<OsString>) -> Option<OsString> {
+    let own = program?.parent()?.to_owned();
+    let others = path.map(|path| env::split_paths(&path).collect::<Vec<_>>()).unwrap_or_default();
+    let is_first = others.first() == Some(&own);
+    let all = (!is_first).then_some(own).into_iter().chain(others);
+    // A folder whose name has a colon cannot be on the path.
+    env::join_paths(all).ok()
 }
 
 /// The way in which a shell is given a prompt.
@@ -95,5 +114,16 @@ mod tests {
         assert_eq!(prompt("dash").variable, Some("(x) $ ".to_owned()));
         assert!(prompt("fish").arguments[1].to_str().is_some_and(|text| text.contains("echo -n '(x) '")));
         assert_eq!(plain("navi21,/tmp/a'b;$(c).json"), "navi21,/tmp/abc.json");
+    }
+
+    #[test]
+    fn the_launchers_folder_is_first_on_the_path_and_only_once() {
+        let path = |program: &str, path: Option<&str>| {
+            path_with_tools(Some(Path::new(program)), path.map(OsString::from)).map(|path| path.into_string().unwrap())
+        };
+        assert_eq!(path("/opt/bin/amdgpu-sim", Some("/usr/bin:/bin")).as_deref(), Some("/opt/bin:/usr/bin:/bin"));
+        assert_eq!(path("/opt/bin/amdgpu-sim", Some("/opt/bin:/bin")).as_deref(), Some("/opt/bin:/bin"));
+        assert_eq!(path("/opt/bin/amdgpu-sim", None).as_deref(), Some("/opt/bin"));
+        assert_eq!(path("/opt/a:b/amdgpu-sim", Some("/bin")), None);
     }
 }

@@ -60,6 +60,9 @@ impl Slots {
     pub(crate) fn new_complaints(&mut self) -> Vec<String> {
         let mut new = Vec::new();
         for known in &mut self.0 {
+            if known.device.complaint_count() == known.printed {
+                continue;
+            }
             let complaints = known.device.complaints();
             let name = &known.device.profile().name;
             new.extend(complaints.iter().skip(known.printed).map(|complaint| format!("{name}: {complaint}")));

@@ -48,6 +48,23 @@ impl fmt::Display for Watched {
     }
 }
 
+impl Stop {
+    /// Returns the location in the job.
+    pub const fn place(&self) -> Place {
+        match *self {
+            Self::Unknown { place, .. }
+            | Self::Malformed { place, .. }
+            | Self::Refused { place, .. }
+            | Self::Fetch { place, .. }
+            | Self::GaveUp { place, .. }
+            | Self::Endless { place, .. }
+            | Self::Wave { place }
+            | Self::Cancelled { place }
+            | Self::WavesCancelled { place } => place,
+        }
+    }
+}
+
 /// The reason why an engine stopped before the end of a job. Hardware would hang or misbehave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]

@@ -6,7 +6,7 @@ use amdgpu_hw::GfxLevel;
 use amdgpu_packets::Target;
 
 use crate::gpu::{
-    self, Engine, Environment, Ib, PageFault, Stop,
+    self, Engine, Environment, Ib, PageFault, Place, Stop,
     video::{VideoEngine, VideoStop},
 };
 
@@ -55,6 +55,14 @@ pub(crate) enum Halt {
 }
 
 impl Halt {
+    /// Returns the location in the job; `None` for video engines.
+    pub(crate) const fn place(&self) -> Option<Place> {
+        match self {
+            Self::Engine(stop) => Some(stop.place()),
+            Self::Video(_) => None,
+        }
+    }
+
     /// Returns the failed fetch, if that is the reason.
     pub(crate) const fn fetch(&self) -> Option<PageFault> {
         match *self {

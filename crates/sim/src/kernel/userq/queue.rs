@@ -19,6 +19,7 @@ use super::{
 use crate::{
     gpu::Engine,
     kernel::{
+        hangs::{HangEnd, HangRecord},
         sched::ring::Board,
         sync::{events::Until, fence::Fence},
     },
@@ -144,6 +145,19 @@ impl Shared {
             self.parts.faults.record_fetch(fault, Some(self.parts.target));
         }
         self.board.complaints.say(format!("a user queue of {} hangs: {why}", self.parts.target));
+        self.board.complaints.hung(HangRecord {
+            ring: format!("a user queue of {}", self.parts.target),
+            ip_type: None,
+            why: why.to_string(),
+            saved: None,
+            header: None,
+            jobs: (0, 0),
+            ibs: Vec::new(),
+            fault: self.parts.faults.last(),
+            started: Instant::now(),
+            recovered: None,
+            end: HangEnd::Pending,
+        });
         self.is_hung.store(true, Ordering::Release);
         self.board.events.ring();
     }

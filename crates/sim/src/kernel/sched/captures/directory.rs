@@ -36,8 +36,8 @@ impl CaptureDirectory {
         self.path.display()
     }
 
-    /// Writes a file whose name is the next number, a dash and `name`.
-    pub(super) fn write(&self, name: &str, content: &[u8]) -> io::Result<()> {
+    /// Writes a file whose name is the next number, a dash and `name`, and returns the name.
+    pub(super) fn write(&self, name: &str, content: &[u8]) -> io::Result<String> {
         let mut open = self.ring.lock();
         let result = self.write_locked(&mut open, name, content);
         if result.is_err() {
@@ -47,7 +47,7 @@ impl CaptureDirectory {
         result
     }
 
-    fn write_locked(&self, open: &mut Option<File>, name: &str, content: &[u8]) -> io::Result<()> {
+    fn write_locked(&self, open: &mut Option<File>, name: &str, content: &[u8]) -> io::Result<String> {
         let ring = if let Some(ring) = open {
             ring
         } else {
@@ -62,7 +62,7 @@ impl CaptureDirectory {
     }
 
     /// Writes a file while the ring file is locked.
-    fn add(&self, ring: &File, name: &str, content: &[u8]) -> io::Result<()> {
+    fn add(&self, ring: &File, name: &str, content: &[u8]) -> io::Result<String> {
         let number = match self.next(ring) {
             Some(number) => number,
             None => self.begin(ring)?,
@@ -76,7 +76,8 @@ impl CaptureDirectory {
             write(ring, slot, &name)?;
         }
         write(ring, 0, &format!("{} {}", number + 1, self.keep))?;
-        amdgpu_output::files::write(&self.path.join(name), content)
+        amdgpu_output::files::write(&self.path.join(&name), content)?;
+        Ok(name)
     }
 
     /// Returns the next number; `None` if the ring file is new or was created for another number of files.
@@ -180,7 +181,7 @@ mod tests {
     fn all_files_stay_where_no_number_is_given() {
         let scratch = Scratch::new("all");
         let directory = CaptureDirectory::new(scratch.0.clone(), 0);
-        (0..50).for_each(|_| directory.write("x.ib", b"").unwrap());
+        (0..50).for_each(|_| drop(directory.write("x.ib", b"").unwrap()));
         assert_eq!(scratch.names().len(), 50);
     }
 
@@ -190,7 +191,7 @@ mod tests {
         std::thread::scope(|scope| {
             for writer in 0..4 {
                 let directory = CaptureDirectory::new(scratch.0.clone(), 10);
-                scope.spawn(move || (0..25).for_each(|_| directory.write(&format!("{writer}.ib"), b"").unwrap()));
+                scope.spawn(move || (0..25).for_each(|_| drop(directory.write(&format!("{writer}.ib"), b"").unwrap())));
             }
         });
         let names = scratch.names();
@@ -203,7 +204,7 @@ mod tests {
         let scratch = Scratch::new("later");
         let run = |keep, files| {
             let directory = CaptureDirectory::new(scratch.0.clone(), keep);
-            (0..files).for_each(|_| directory.write("x.ib", b"").unwrap());
+            (0..files).for_each(|_| drop(directory.write("x.ib", b"").unwrap()));
             scratch.names().iter().filter_map(|name| number_of(name)).collect::<Vec<_>>()
         };
         assert_eq!(run(0, 5), [0, 1, 2, 3, 4]);
@@ -221,7 +222,7 @@ mod tests {
         }
         fs::write(scratch.0.join(RING), "5 1\n../../../etc/passwd\n").unwrap();
         let directory = CaptureDirectory::new(scratch.0.clone(), 1);
-        (0..3).for_each(|_| directory.write("x.ib", b"").unwrap());
+        (0..3).for_each(|_| drop(directory.write("x.ib", b"").unwrap()));
         let names = scratch.names();
         assert_eq!(names, ["000001-notes.txt", "000002-x.ib", "a-b.ib", "notes-1.txt"]);
         fs::remove_dir_all(&scratch.0).unwrap();

@@ -3,7 +3,12 @@
 mod directory;
 mod memory;
 
-use std::{collections::HashSet, ffi::OsStr, io, path::PathBuf};
+use std::{
+    collections::{HashMap, HashSet},
+    ffi::OsStr,
+    io,
+    path::PathBuf,
+};
 
 use amdgpu_hw::{GfxLevel, GpuVa};
 use amdgpu_isa::{WaveSize, program_len};
@@ -43,7 +48,12 @@ pub(crate) struct IbCaptures {
     shaders: Mutex<HashSet<GpuVa>>,
     /// The memory that was written since the last IB: addresses and dwords.
     memory: Mutex<HashSet<(u64, Vec<u32>)>>,
+    /// The last files of this ring's IBs, by address.
+    saved: Mutex<HashMap<GpuVa, String>>,
 }
+
+/// The maximum number of IBs whose files a ring remembers.
+const MOST_SAVED: usize = 4096;
 
 /// The maximum length of a captured shader in dwords.
 const MOST_DWORDS: usize = 1 << 18;
@@ -61,14 +71,24 @@ impl IbCaptures {
             kept.to_str().and_then(|kept| kept.parse().ok()).ok_or_else(|| kept.to_string_lossy().into_owned())
         });
         let directory = kept.map(|kept| CaptureDirectory::new(PathBuf::from(directory), kept));
-        Self { directory, shaders: Mutex::default(), memory: Mutex::default() }
+        Self { directory, shaders: Mutex::default(), memory: Mutex::default(), saved: Mutex::default() }
     }
 
     /// Writes an IB. Errors are recorded as complaints.
     pub(crate) fn keep(&self, target: Target, ib: Ib, dwords: &[u32], complaints: &Complaints) {
         self.shaders.lock().clear();
         self.memory.lock().clear();
-        self.write("an IB", &format!("{}-{:x}.ib", language(target), ib.va.as_u64()), dwords, complaints);
+        let name = self.write("an IB", &format!("{}-{:x}.ib", language(target), ib.va.as_u64()), dwords, complaints);
+        let mut saved = self.saved.lock();
+        if saved.len() >= MOST_SAVED {
+            saved.clear();
+        }
+        saved.extend(name.map(|name| (ib.va, name)));
+    }
+
+    /// Returns the name of the last file of an IB of this ring.
+    pub(crate) fn saved(&self, va: GpuVa) -> Option<String> {
+        self.saved.lock().get(&va).cloned()
     }
 
     /// Writes the shader at `program`, once for each IB. Errors are recorded as complaints. A shader without an end is not written.
@@ -87,16 +107,17 @@ impl IbCaptures {
         self.write("a shader", &name, &code, complaints);
     }
 
-    /// Writes a file with the next number.
-    fn write(&self, what: &str, name: &str, dwords: &[u32], complaints: &Complaints) {
+    /// Writes a file with the next number, and returns its name.
+    fn write(&self, what: &str, name: &str, dwords: &[u32], complaints: &Complaints) -> Option<String> {
         let directory = match &self.directory {
             Ok(directory) => directory,
-            Err(kept) => return complaints.say(format!("{KEPT_VARIABLE} is {kept:?}, which is no number of files")),
+            Err(kept) => {
+                complaints.say(format!("{KEPT_VARIABLE} is {kept:?}, which is no number of files"));
+                return None;
+            }
         };
-        let done: io::Result<()> = directory.write(name, dwords.as_bytes());
-        if let Err(error) = done {
-            complaints.say(format!("cannot write {what} to {}: {error}", directory.path()));
-        }
+        let done: io::Result<String> = directory.write(name, dwords.as_bytes());
+        done.map_err(|error| complaints.say(format!("cannot write {what} to {}: {error}", directory.path()))).ok()
     }
 }
 

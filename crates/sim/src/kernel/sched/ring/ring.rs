@@ -5,13 +5,13 @@ use std::{
     collections::{HashSet, VecDeque},
     sync::{
         Arc, Weak,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
     },
     thread::JoinHandle,
     time::{Duration, Instant},
 };
 
-use amdgpu_hw::GfxLevel;
+use amdgpu_hw::{GfxLevel, GpuVa, Ip};
 use amdgpu_packets::Target;
 use amdgpu_surface::Chip;
 use amdgpu_uapi::Errno;
@@ -24,6 +24,7 @@ use crate::{
     gpu::{self, Client, Engine, Environment, FaultSource, Ib, PageFault, Place},
     kernel::{
         complaints::Complaints,
+        hangs::{HangEnd, HangRecord},
         health::Health,
         mm::space::Space,
         power::Power,
@@ -112,6 +113,8 @@ struct Shared {
     stale: Mutex<Option<Space>>,
     /// The number of pending, waiting and running jobs.
     load: AtomicUsize,
+    /// The number of jobs that have ended.
+    ended: AtomicU64,
     stopping: AtomicBool,
     /// `true` if the running job should be cancelled.
     cancelled: AtomicBool,
@@ -150,6 +153,7 @@ impl Ring {
             running: Mutex::default(),
             stale: Mutex::default(),
             load: AtomicUsize::new(0),
+            ended: AtomicU64::new(0),
             stopping: AtomicBool::new(false),
             cancelled: AtomicBool::new(false),
             abandoned: AtomicBool::new(false),
@@ -329,7 +333,7 @@ impl Shared {
         }
         *job.entity.gpu.lock() = state;
         let outcome = match (self.hooks.takes_hang(self.name), followed) {
-            (Some(hang), _) => Err(self.time_out(&job, running.started, &"it was told to", hang)),
+            (Some(hang), _) => Err(self.time_out(&job, running.started, &"it was told to", (hang, None))),
             (None, Ok(())) if self.is_abandoned() => Ok(()),
             _ if self.is_abandoned() => Err(Errno::ESRCH),
             _ if self.is_cancelled() => Err(Errno::ECANCELED),
@@ -440,6 +444,7 @@ impl Shared {
             self.health.suffer(error);
         }
         self.load.fetch_sub(1, Ordering::AcqRel);
+        self.ended.fetch_add(1, Ordering::AcqRel);
         self.power.end_use();
         if mutation != Some(Mutation::LostWakeUp) {
             fence.signal(outcome);
@@ -458,33 +463,89 @@ impl Shared {
         let hang = if stop.is_of_waves() { Hang::Waves } else { Hang::FrontEnd };
         if stop.is_early() {
             let why = format!("{stop}: a job may run for {:?} (lockup_timeout)", self.lockup_timeout);
-            return self.time_out(job, started, &why, hang);
+            return self.time_out(job, started, &why, (hang, stop.place()));
         }
-        self.time_out(job, started, stop, hang)
+        self.time_out(job, started, stop, (hang, stop.place()))
     }
 
     /// Recovers a stuck ring as the kernel does: kills the job's waves, resets the ring, or resets the GPU, whichever helps first.
-    fn time_out(&self, job: &Job, started: Instant, why: &dyn std::fmt::Display, hang: Hang) -> Errno {
+    fn time_out(
+        &self,
+        job: &Job,
+        started: Instant,
+        why: &dyn std::fmt::Display,
+        (hang, place): (Hang, Option<Place>),
+    ) -> Errno {
         let set = if let Some(Target::Pm4(target)) = self.executor.target() {
             job.entity.gpu.lock().registers().shown(target.level)
         } else {
             String::new()
         };
         let heading = if set.is_empty() { "" } else { "\n  registers set before:" };
-        self.complaints.say(format!("{} hangs: {why}{heading}{set}", self.executor));
+        let record = self.hang_record(job, started, why, place);
+        let saved = record.saved.as_ref().map(|name| format!(" (saved as {name})")).unwrap_or_default();
+        self.complaints.say(format!("{} hangs: {why}{saved}{heading}{set}", self.executor));
+        let record = self.complaints.hung(record);
+        let (errno, end) = self.recover(job, started, hang);
+        self.complaints.recovered(record, end);
+        errno
+    }
+
+    /// Returns what is known about a job that hangs.
+    fn hang_record(
+        &self,
+        job: &Job,
+        started: Instant,
+        why: &dyn std::fmt::Display,
+        place: Option<Place>,
+    ) -> HangRecord {
+        /// The longest IB whose contents are kept.
+        const MOST_DWORDS: usize = 1 << 16;
+        let read = |ib: &Ib| {
+            let len = ib.dwords as usize;
+            let mut bytes = vec![0; 4 * len.min(MOST_DWORDS)];
+            let is_read = len <= MOST_DWORDS && gpu::Memory::read(&job.space, ib.va, &mut bytes).is_ok();
+            let (dwords, _) = bytes.as_chunks::<4>();
+            let dwords = dwords.iter().filter(|_| is_read).map(|&dword| u32::from_le_bytes(dword));
+            (ib.va, len, dwords.collect())
+        };
+        let header = place.and_then(|place| {
+            let at = place.ib.va.low_48_bits().checked_add(4 * place.offset as u64)?;
+            let mut bytes = [0; 4];
+            gpu::Memory::read(&job.space, GpuVa::from_48_bits(at), &mut bytes).ok()?;
+            Some(u32::from_le_bytes(bytes))
+        });
+        let ended = self.ended.load(Ordering::Acquire);
+        HangRecord {
+            ring: kernel_name(self.name, self.executor),
+            ip_type: Some(self.name.0 as u32),
+            why: why.to_string(),
+            saved: place.zip(self.captures.as_ref()).and_then(|(place, captures)| captures.saved(place.ib.va)),
+            header,
+            jobs: (ended, ended + self.load.load(Ordering::Acquire) as u64),
+            ibs: job.ibs.iter().map(read).collect(),
+            fault: job.faults.last(),
+            started,
+            recovered: None,
+            end: HangEnd::Pending,
+        }
+    }
+
+    /// Waits for the end of the job's time, and recovers the ring. Returns the error that the job ends with, and the way.
+    fn recover(&self, job: &Job, started: Instant, hang: Hang) -> (Errno, HangEnd) {
         let deadline = started.checked_add(self.lockup_timeout).map_or(Until::Never, Until::At);
         self.events.wait(deadline, || self.is_cancelled().then_some(()));
         if self.is_abandoned() {
-            return Errno::ESRCH;
+            return (Errno::ESRCH, HangEnd::Lost);
         }
-        let Some(gpu) = self.gpu.upgrade() else { return Errno::ECANCELED };
+        let Some(gpu) = self.gpu.upgrade() else { return (Errno::ECANCELED, HangEnd::Lost) };
         if hang == Hang::Waves && self.can_kill_waves() {
             if !gpu.recovered(&|| self.is_cancelled()) {
-                return Errno::ECANCELED;
+                return (Errno::ECANCELED, HangEnd::Lost);
             }
             // The next job is on the hardware ring by now.
             self.advance_next();
-            return Errno::ENODATA;
+            return (Errno::ENODATA, HangEnd::Soft);
         }
         let lost = match self.ring_reset {
             RingReset::None => None,
@@ -496,9 +557,12 @@ impl Shared {
                 // The job behind it is on the hardware ring by now.
                 self.advance_next();
             }
-            return if gpu.recovered(&|| self.is_cancelled()) { errno } else { Errno::ECANCELED };
+            let is_own = gpu.recovered(&|| self.is_cancelled());
+            return if is_own { (errno, HangEnd::Ring) } else { (Errno::ECANCELED, HangEnd::Lost) };
         }
-        gpu.reset_for(&job.context, &|| self.is_cancelled())
+        let was_lost = self.is_cancelled();
+        let errno = gpu.reset_for(&job.context, &|| self.is_cancelled());
+        (errno, if was_lost { HangEnd::Lost } else { HangEnd::Full })
     }
 
     /// Returns `true` if the waves of a job can be killed: from GFX7 on, or on GFX7 and GFX8 alone.
@@ -556,6 +620,23 @@ fn most_urgent(waiting: &VecDeque<Job>) -> Option<usize> {
     let mut candidates: Vec<_> = due(waiting).collect();
     candidates.sort_by_key(|(_, job)| Reverse(job.context.level()));
     candidates.into_iter().find(|(_, job)| job.may_start()).map(|(index, _)| index)
+}
+
+/// Returns the name of a ring in the kernel's log.
+///
+/// Source: Linux 6.12 `gfx_v9_0.c` to `gfx_v12_0.c`, `sdma_v5_0.c`, `vcn_v4_0.c`, `jpeg_v4_0.c`, the formats of `ring->name`.
+fn kernel_name(name: RingName, executor: Executor) -> String {
+    let (ip, index) = (name.0, name.1);
+    match ip {
+        Ip::Gfx if executor.is_pm4_from(GfxLevel::Gfx10) => format!("gfx_0.{index}.0"),
+        Ip::Gfx => "gfx".to_owned(),
+        Ip::Compute => format!("comp_1.{}.{}", index % 4, index / 4),
+        Ip::Sdma => format!("sdma{index}"),
+        Ip::VcnDec => format!("vcn_dec_{index}"),
+        Ip::VcnEnc => format!("vcn_enc_{index}"),
+        Ip::VcnJpeg => format!("jpeg_dec_{index}"),
+        _ => format!("{ip}_{index}").to_lowercase(),
+    }
 }
 
 /// The job as the engine sees it.

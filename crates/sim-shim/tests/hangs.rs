@@ -1,0 +1,114 @@
+//! Jobs that hang are never silent, and leave what a real kernel leaves.
+
+mod support;
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Output},
+    time::{Duration, Instant},
+};
+
+use support::{LAUNCHER, command, guest, shim};
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// The launcher with options, about to run a guest that hangs.
+fn hanging(options: &[&str], guest_arguments: &[&str]) -> Command {
+    let mut run = command(LAUNCHER);
+    run.args(["run", "--gpu", "navi21", "--shader-instructions", "1000"]).args(options).arg("--shim").arg(shim());
+    run.arg("--").arg(guest()).arg("hang").args(guest_arguments);
+    run
+}
+
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("amdgpu-sim-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        Self(path)
+    }
+
+    fn text(&self, name: &str) -> String {
+        fs::read_to_string(self.0.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn code(output: &Output) -> Option<i32> {
+    output.status.code()
+}
+
+#[test]
+fn a_hang_is_told_with_its_saved_ib_and_summed_up_and_can_fail_the_run() {
+    let (report, ibs) = (Folder::new("report"), Folder::new("ibs"));
+    let options = ["--lockup-timeout", "300,300", "--fail-on-hang", "--hang-report", report.0.to_str().unwrap()];
+    let output = hanging(&options, &["waits"]).env("AMDGPU_SIM_IBS", &ibs.0).output().expect("the launcher");
+    let said = text(&output.stderr);
+    assert_eq!(code(&output), Some(124), "{said}");
+    assert_eq!(said.matches(" hangs: ").count(), 1, "{said}");
+    assert!(said.contains("1 job hung: on ring comp_1.0.0, DISPATCH_DIRECT "), "{said}");
+    let (_, saved) = said.split_once("(saved as ").expect("the name of a file");
+    let saved = saved.split(')').next().unwrap();
+    assert!(saved.ends_with(".ib") && ibs.0.join(saved).is_file(), "{saved}");
+    // The kernel's log, the dump, and what the simulator alone knows.
+    let log = report.text("dmesg.txt");
+    assert!(log.contains("ring comp_1.0.0 timeout, but soft recovered"), "{log}");
+    let dump = report.text("devcoredump-0");
+    assert!(dump.contains("Ring Name: comp_1.0.0") && dump.contains("0xc0031502"), "{dump}");
+    assert!(report.text("simulator.txt").contains(&format!("(saved as {saved})")));
+}
+
+#[test]
+fn without_the_switch_the_commands_status_stays_and_the_hang_is_told_all_the_same() {
+    let output = hanging(&["--lockup-timeout", "300,300"], &["waits"]).output().expect("the launcher");
+    assert_eq!(code(&output), Some(0));
+    assert!(text(&output.stderr).contains("1 job hung"), "{}", text(&output.stderr));
+    // With the default time-out of a minute the program ends before the ring is recovered.
+    let begin = Instant::now();
+    let output = hanging(&["--fail-on-hang"], &[]).output().expect("the launcher");
+    let said = text(&output.stderr);
+    assert_eq!(code(&output), Some(124), "{said}");
+    assert!(said.contains(" hangs: ") && said.contains("not waited for"), "{said}");
+    assert!(begin.elapsed() < Duration::from_secs(40));
+    // Nothing hung.
+    let mut run = command(LAUNCHER);
+    let output = run.args(["run", "--fail-on-hang", "--shim"]).arg(shim()).args(["--", "true"]).output().unwrap();
+    assert_eq!((code(&output), text(&output.stderr).contains("hung")), (Some(0), false));
+}
+
+#[test]
+fn wrong_command_lines_and_settings_end_with_125() {
+    let status = |arguments: &[&str], variable: Option<(&str, &str)>| {
+        let mut run = command(LAUNCHER);
+        run.args(arguments).envs(variable);
+        let output = run.output().expect("the launcher");
+        (code(&output), text(&output.stderr))
+    };
+    let shim = shim();
+    let own = ["run", "--shim", shim.to_str().unwrap(), "--", "true"];
+    assert_eq!(status(&["run", "--lockup-timeout", "abc", "--", "true"], None).0, Some(125));
+    assert_eq!(status(&["shell", "--no-such-option"], None).0, Some(125));
+    assert_eq!(status(&["no-such-task"], None).0, Some(2));
+    assert_eq!(status(&["run", "--help"], None).0, Some(0));
+    assert_eq!(status(&own, None).0, Some(0));
+    let (code, said) = status(&["run", "--shim", "/bin/ls", "--", "true"], None);
+    assert!(code == Some(125) && said.contains("is not the simulator's preload library"), "{said}");
+    let (code, said) = status(&own, Some(("AMDGPU_SIM_IBS", "/proc/x")));
+    assert!(code == Some(125) && said.contains("cannot write /proc/x"), "{said}");
+    let folder = Folder::new("kept");
+    let mut run = command(LAUNCHER);
+    run.args(own).env("AMDGPU_SIM_IBS", &folder.0).env("AMDGPU_SIM_IBS_KEEP", "-5");
+    let output = run.output().expect("the launcher");
+    assert_eq!(self::code(&output), Some(125));
+    assert!(text(&output.stderr).contains("AMDGPU_SIM_IBS_KEEP is \"-5\""), "{}", text(&output.stderr));
+    assert!(!Path::new("/proc/x").exists());
+}

@@ -1,0 +1,50 @@
+//! Records of jobs that hung.
+
+use std::time::Instant;
+
+use amdgpu_hw::GpuVa;
+use amdgpu_uapi::GpuvmFault;
+
+/// The way in which the kernel recovered from a hang.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum HangEnd {
+    /// The time that the job may run is not over.
+    #[default]
+    Pending,
+    /// The waves of the job were killed.
+    Soft,
+    /// The ring was reset.
+    Ring,
+    /// The whole GPU was reset, without loss of VRAM.
+    Full,
+    /// The process of the job ended, or another reset took the job, before its time was over.
+    Lost,
+}
+
+/// A job that hung.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct HangRecord {
+    /// The name of the ring as the kernel has it, such as `gfx_0.0.0`.
+    pub ring: String,
+    /// The kind of engine as the kernel numbers it; `None` for user queues.
+    pub ip_type: Option<u32>,
+    /// The reason, in one line.
+    pub why: String,
+    /// The name of the captured file of the IB that hung.
+    pub saved: Option<String>,
+    /// The header of the packet that hung.
+    pub header: Option<u32>,
+    /// The number of jobs that the ring had done before, and the number of those that were submitted.
+    pub jobs: (u64, u64),
+    /// The submitted IBs of the job: address, length in dwords, and contents, unless they cannot be read.
+    pub ibs: Vec<(GpuVa, usize, Vec<u32>)>,
+    /// The last page fault of the file that submitted the job.
+    pub fault: GpuvmFault,
+    /// The time at which the job started.
+    pub started: Instant,
+    /// The time at which the recovery ended.
+    pub recovered: Option<Instant>,
+    /// The way of the recovery.
+    pub end: HangEnd,
+}
