@@ -231,3 +231,27 @@ fn a_log_that_grows_is_followed_and_each_incident_is_told_when_it_is_over() {
     // Two files cannot be followed.
     assert_eq!(run(&["why", "--follow", "a", "b"]).status.code(), Some(2));
 }
+
+#[test]
+fn a_report_of_the_simulator_names_the_saved_ib_and_the_instruction() {
+    let scratch = Scratch::new("why-simulated");
+    let log = "[    0.000000] Linux version 7.2.0 (amdgpu-sim)\n[    0.000000] Command line: amdgpu.lockup_timeout=300,300\n\
+               [  100.300170] amdgpu 0000:03:00.0: ring comp_1.0.0 timeout, signaled seq=0, emitted seq=1\n\
+               [  100.300170] amdgpu 0000:03:00.0: Starting comp_1.0.0 ring reset\n\
+               [  100.300170] amdgpu 0000:03:00.0: Ring comp_1.0.0 reset succeeded\n";
+    scratch.write("dmesg.txt", log.as_bytes());
+    let place =
+        "DISPATCH_DIRECT at dword 13 of the level-1 IB at 0xffff800100100000 (24 dwords), the GFX10_3 compute ring";
+    let said = format!(
+        "navi21: {place}: wave 0 of group [0, 0, 0] hangs at 0x800100000000: the budget of 1000 instructions is used up (GFX10_3, bf82ffff 00000000)\n\
+         navi21: ring comp_1.0.0 hangs: {place}: a wave hangs (saved as 000000-compute-GFX10_3-ffff800100100000.ib)\n"
+    );
+    scratch.write("simulator.txt", said.as_bytes());
+    let value = json(&[scratch.0.to_str().unwrap()]);
+    let incident = &value["incidents"][0];
+    assert_eq!(value["incidents"].as_array().map(Vec::len), Some(1), "{value:#}");
+    assert_eq!(incident["saved_ib"], "000000-compute-GFX10_3-ffff800100100000.ib");
+    let shader = incident["shader"].as_str().unwrap();
+    assert!(shader.starts_with("s_branch") && shader.contains("at 0x800100000000: wave 0 of group"), "{shader}");
+    assert_eq!((&incident["time_out"]["ms"], &incident["cause"]["class"]), (&300.into(), &"long-work".into()));
+}

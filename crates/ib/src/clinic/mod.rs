@@ -23,6 +23,8 @@ mod uevent;
 
 use std::io::{self, Read};
 
+use amdgpu_isa::{Listing, WaveSize};
+
 use self::{
     gather::Gatherer,
     incident::{Event, Incident, Kind, Place},
@@ -35,6 +37,7 @@ use self::{
     uevent::{Uevents, Wedged},
 };
 use crate::input::{COREDUMP_TITLE, InputError, foreign, read_coredump, without_colour};
+use crate::level_of;
 
 pub(crate) use json::{SCHEMA, document};
 pub(crate) use page::page;
@@ -295,7 +298,7 @@ impl Clinic {
         {
             return;
         }
-        if unquoted.contains(" hangs: ") {
+        if unquoted.contains(" hangs: ") || unquoted.contains(" hangs at 0x") {
             self.hung.push((unquoted.to_owned(), place));
             return;
         }
@@ -458,6 +461,18 @@ fn join_check(incidents: &mut Vec<Incident>, failed: smoke::Failed, place: Place
 
 /// Adds what the simulator said about a hang: the packet, and the file with the IB.
 fn join_hung(incidents: &mut Vec<Incident>, text: &str, place: Place) {
+    if let Some((wave, place_and_why)) = text.split_once(" hangs at 0x") {
+        let wave = wave.rsplit_once(": ").map_or(wave, |(_, wave)| wave);
+        let (at, why) = place_and_why.split_once(": ").unwrap_or((place_and_why, ""));
+        let (why, code) = why.rsplit_once(" (").unwrap_or((why, ""));
+        let instruction = instruction(code.trim_end_matches(')')).map(|text| format!("{text}, ")).unwrap_or_default();
+        let shader = format!("{instruction}at 0x{at}: {wave}, {why}");
+        let own = incidents.iter_mut().find(|incident| incident.is_hang() && incident.work.shader.is_none());
+        if let Some(incident) = own {
+            incident.work.shader = Some(shader);
+        }
+        return;
+    }
     let saved = text.rsplit_once(" (saved as ").map(|(_, file)| file.trim_end_matches([')', ' ']).to_owned());
     let packet = text.split_once(" hangs: ").map(|(_, why)| why.split(" (saved as ").next().unwrap_or(why).to_owned());
     let own = incidents.iter_mut().find(|incident| incident.is_hang() && incident.work.saved.is_none());
@@ -473,6 +488,14 @@ fn join_hung(incidents: &mut Vec<Incident>, text: &str, place: Place) {
     };
     incident.work.packet = incident.work.packet.take().or(packet);
     incident.work.saved = saved;
+}
+
+/// Returns the first instruction of a generation and dwords, such as `GFX10_3, bf82ffff 00000000`.
+fn instruction(code: &str) -> Option<String> {
+    let (level, dwords) = code.split_once(", ")?;
+    let dwords: Vec<_> = dwords.split(' ').map_while(|dword| u32::from_str_radix(dword, 16).ok()).collect();
+    let listing = Listing::new(level_of(level).ok()?, WaveSize::Wave64, &dwords);
+    Some(listing.lines().first()?.content.as_ref().ok()?.to_string())
 }
 
 #[cfg(test)]

@@ -569,7 +569,8 @@ fn endless_wait(incident: &Incident) -> Option<Cause> {
 /// The first jobs of a ring hang because of the ring, more often than because of the work.
 fn first_jobs(incident: &Incident) -> Option<Cause> {
     const FEW: u64 = 32;
-    let ring = incident.ring()?;
+    // Where the work is known to be at an instruction, it is suspected first.
+    let ring = incident.ring().filter(|_| incident.work.shader.is_none())?;
     let (signaled, _) = ring.jobs.filter(|(signaled, _)| *signaled < FEW)?;
     let after = incident.faults.iter().find(|fault| fault.is_after_reset && fault.vmid == Some(0));
     let fault = after.map_or(

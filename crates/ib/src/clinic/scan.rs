@@ -30,6 +30,7 @@ static WORDS: LazyLock<Option<Regex>> = LazyLock::new(|| {
         "KERNEL[",
         "UDEV ",
         " hangs: ",
+        " hangs at 0x",
         "Linux version ",
         "ommand line: ",
         "pcieport ",
