@@ -7,7 +7,8 @@
 //! ```
 //!
 //! A draw or dispatch has `state`, the registers that were set before it, if requested. A dispatch has `shader` with the
-//! `instructions` of its shader, if the machine code is available.
+//! `instructions` of its shader, if the machine code is available. A draw has `draw`: its primitives, programs, area and targets, the
+//! lines of the text as `words`, and `draws_nothing`, `contradictions` and `not_executed`.
 //!
 //! Addresses are numbers. A missing name, object or problem is null. A register has `reserved` if bits are set that belong to no
 //! field.

@@ -6,6 +6,7 @@ mod cli;
 mod clinic;
 mod command;
 mod counts;
+mod draws;
 mod input;
 pub mod json;
 mod listing;

@@ -8,14 +8,17 @@ use std::{
 
 use amdgpu_isa::{Listing, WaveSize};
 use amdgpu_winsys::{
-    cs::dump::{Dump, Packet},
+    cs::{
+        Target,
+        dump::{Dump, Packet},
+    },
     vamgr::GpuVa,
     winsys::GfxLevel,
 };
 use serde_json::{Value, json};
 
 use crate::{
-    counts,
+    counts, draws,
     input::{Input, InputError, number},
     level_of,
     resources::{self, Code, KeptMemory},
@@ -104,6 +107,14 @@ impl<'d> Explained<'d> {
         Self { memory, ..self }
     }
 
+    /// Returns the generation of a dump of PM4.
+    fn level(&self) -> Option<GfxLevel> {
+        match self.dump.reader.target() {
+            Target::Pm4(target) => Some(target.level),
+            Target::Sdma(_) => None,
+        }
+    }
+
     /// Returns the machine code that a dispatch executed: the first captured code at its address.
     fn code(&self, start: &Start) -> Option<&KeptShader> {
         let wanted = start.shader?;
@@ -124,6 +135,11 @@ impl<'d> Explained<'d> {
         if self.with_state {
             for register in &start.registers {
                 let _ = writeln!(text, "state: {register}");
+            }
+        }
+        if let Some((call, level)) = start.draw.zip(self.level()) {
+            for line in draws::lines(call, level, &start.registers) {
+                let _ = writeln!(text, "{line}");
             }
         }
         if let Some(shader) = code {
@@ -148,6 +164,9 @@ impl<'d> Explained<'d> {
                 let packet = &mut dump["ibs"][index]["packets"][place];
                 if self.with_state {
                     packet["state"] = start.registers.iter().map(crate::json::register).collect();
+                }
+                if let Some((call, level)) = start.draw.zip(self.level()) {
+                    packet["draw"] = draws::json(call, level, &start.registers);
                 }
                 if let Some(shader) = self.code(start) {
                     packet["shader"] = listing(shader.va, shader.level, shader.wave, &shader.code);

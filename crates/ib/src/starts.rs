@@ -3,11 +3,14 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use amdgpu_isa::WaveSize;
+use amdgpu_raster::Call;
 use amdgpu_winsys::{
     cs::dump::{Dump, Packet, Register, Shown},
     vamgr::GpuVa,
     winsys::GfxLevel,
 };
+
+use crate::draws::Parameters;
 
 /// A draw or dispatch.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,6 +19,8 @@ pub struct Start {
     pub registers: Vec<Register>,
     /// The shader, if this is a dispatch whose shader address was written.
     pub shader: Option<Shader>,
+    /// The parameters, if this is a draw.
+    pub draw: Option<Call>,
 }
 
 /// The shader that a dispatch runs.
@@ -50,7 +55,14 @@ pub type Starts = HashMap<(usize, usize), Start>;
 
 /// Returns the draws and dispatches of a dump. Called IBs are processed at the call; an IB that is called twice is processed once.
 pub fn starts(dump: &Dump, level: GfxLevel) -> Starts {
-    let mut walk = Walk { dump, level, registers: BTreeMap::new(), seen: HashSet::new(), starts: HashMap::new() };
+    let mut walk = Walk {
+        dump,
+        level,
+        registers: BTreeMap::new(),
+        parameters: Parameters::new(),
+        seen: HashSet::new(),
+        starts: HashMap::new(),
+    };
     walk.ib(0);
     walk.starts
 }
@@ -59,6 +71,7 @@ struct Walk<'d> {
     dump: &'d Dump,
     level: GfxLevel,
     registers: BTreeMap<u32, Register>,
+    parameters: Parameters,
     seen: HashSet<usize>,
     starts: Starts,
 }
@@ -73,10 +86,12 @@ impl Walk<'_> {
             for register in &packet.registers {
                 self.registers.insert(register.offset, register.clone());
             }
+            self.parameters.take(packet);
             if packet.problem.is_none() && (is_dispatch(packet) || packet.name.starts_with("DRAW_IN")) {
                 let shader = is_dispatch(packet).then(|| self.shader(packet)).flatten();
                 let registers = self.registers.values().cloned().collect();
-                self.starts.insert((index, packet.offset), Start { registers, shader });
+                self.starts
+                    .insert((index, packet.offset), Start { registers, shader, draw: self.parameters.call(packet) });
             }
             for next in &packet.next {
                 if let Shown::As(index) = next.shown {

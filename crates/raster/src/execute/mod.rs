@@ -1,0 +1,5 @@
+//! Execution of draws.
+
+mod format;
+
+pub(crate) use format::is_known;

@@ -1,0 +1,31 @@
+//! Draws of AMD GPUs, GFX6 to GFX12: their state, and the fixed functions that turn them into pixels.
+//!
+//! [`DrawState`] is a draw as a value: its packet ([`Call`]) and the registers that apply to it, in the terms of one generation after
+//! another. It says [what the draw does](DrawState::lines), [which features](DrawState::unsupported) this crate does not execute,
+//! [what contradicts itself](DrawState::contradictions), and [why nothing is drawn](DrawState::nothing). The crate knows no packets and no kernel.
+
+#![forbid(unsafe_code)]
+#![allow(
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss,
+    clippy::float_cmp,
+    clippy::many_single_char_names,
+    clippy::struct_excessive_bools,
+    reason = "registers are bits that fixed functions read as numbers of either sign; coordinates are x, y, z and w"
+)]
+
+mod execute;
+mod feature;
+mod lint;
+mod registers;
+mod state;
+mod words;
+
+pub use feature::Feature;
+pub use registers::Registers;
+pub use state::{
+    Attribute, Blend, BlendEquation, Call, Clip, Colour, ColourOperation, Compare, Depth, DepthPlane, DrawState,
+    FrontEnd, Geometry, Indices, Order, PixelInputs, Program, Rectangle, StencilFace, StencilOp, Topology,
+    VertexOutputs, Viewport,
+};
