@@ -60,8 +60,8 @@ pub enum Feature {
     IndexOffset,
     /// Vertex shaders get values that the geometry engine computes from user data.
     UserVgprs,
-    /// The sizes of the attribute ring and of the vertex shader's outputs disagree with the program.
-    AttributeRing,
+    /// Attributes of 16 bits.
+    HalfAttributes,
     /// The draw takes its count from a stream-out buffer.
     OpaqueCount,
 }
@@ -106,7 +106,7 @@ impl fmt::Display for Feature {
             Self::DepthCopy => "copy of depth to colour",
             Self::IndexOffset => "index offset",
             Self::UserVgprs => "user VGPRs",
-            Self::AttributeRing => "attribute ring",
+            Self::HalfAttributes => "16-bit attributes",
             Self::OpaqueCount => "count of a stream-out buffer",
         };
         f.write_str(name)

@@ -2,7 +2,8 @@
 //!
 //! [`DrawState`] is a draw as a value: its packet ([`Call`]) and the registers that apply to it, in the terms of one generation after
 //! another. It says [what the draw does](DrawState::lines), [which features](DrawState::unsupported) this crate does not execute,
-//! [what contradicts itself](DrawState::contradictions), and [why nothing is drawn](DrawState::nothing). The crate knows no packets and no kernel.
+//! [what contradicts itself](DrawState::contradictions), and [why nothing is drawn](DrawState::nothing). [`draw`] executes it: programs
+//! are run by [`Shaders`], memory is accessed through [`Memory`]. The crate knows no packets and no kernel.
 
 #![forbid(unsafe_code)]
 #![allow(
@@ -22,6 +23,7 @@ mod registers;
 mod state;
 mod words;
 
+pub use execute::{Drawn, Ended, Export, Interpolant, Memory, MemoryFault, PixelWave, Shaders, VertexWave, draw};
 pub use feature::Feature;
 pub use registers::Registers;
 pub use state::{

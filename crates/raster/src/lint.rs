@@ -20,6 +20,7 @@ impl DrawState {
         add(self.front_end == FrontEnd::Mesh, Feature::MeshShader);
         add(self.stream_out != 0, Feature::StreamOut);
         match self.topology {
+            Topology::None => add(true, Feature::Topology(0)),
             Topology::Points => add(true, Feature::Points),
             Topology::Lines | Topology::LineStrip => add(true, Feature::Lines),
             Topology::Adjacency(number) | Topology::Other(number) => add(true, Feature::Topology(number)),
@@ -41,6 +42,8 @@ impl DrawState {
         add(self.depth.exports_mask, Feature::MaskExport);
         add(self.depth.is_ordered, Feature::OrderedPixels);
         add(self.shading_rate != [0; 2], Feature::ShadingRate);
+        let attributes = &self.inputs.attributes;
+        add(attributes.iter().any(|one| one.is_half && !one.is_flat && !one.is_explicit), Feature::HalfAttributes);
         add(self.depth.copies, Feature::DepthCopy);
         add(self.operation.mode > 1, Feature::ColourMode(self.operation.mode));
         self.targets(&mut add);

@@ -37,16 +37,6 @@ impl<'r> Registers<'r> {
         self.level.into()
     }
 
-    /// Returns `true` if the generation has the register.
-    pub(crate) fn has(&self, register: Register) -> bool {
-        register.offset(self.set()).is_some()
-    }
-
-    /// Returns `true` if the register was written.
-    pub(crate) fn is_written(&self, register: Register) -> bool {
-        register.offset(self.set()).and_then(|at| (self.read)(at)).is_some()
-    }
-
     /// Returns the value of a register; 0 if the generation does not have it.
     pub(crate) fn raw(&self, register: Register) -> u32 {
         self.at(register, 0)

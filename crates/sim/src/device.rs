@@ -9,6 +9,7 @@ use amdgpu_hw::Ip;
 use amdgpu_waves::Watch;
 
 use crate::{
+    SkippedDraws,
     chips::Profile,
     display::Picture,
     features::Features,
@@ -141,13 +142,18 @@ impl SimDevice {
     /// ```
     pub fn watch_shaders(&self, watch: Watch, sink: ShaderSink) {
         let watching = Some(Watching { watch, sink });
-        let interpreter = Interpreter::new(&self.gpu.options, &self.gpu.profile, watching);
+        let interpreter = Interpreter::new(&self.gpu.options, &self.gpu.profile, watching, &self.gpu.skipped);
         self.gpu.shaders.plug(Arc::new(interpreter));
     }
 
     /// Returns the number of draws and dispatches since the device was created.
     pub fn tally(&self) -> Tally {
         self.gpu.shaders.tally()
+    }
+
+    /// Returns the draws that were not executed since the device was created, by reason: the features that are not simulated.
+    pub fn skipped_draws(&self) -> Vec<SkippedDraws> {
+        self.gpu.skipped.list()
     }
 
     /// Returns the answer to MEMORY: the current sizes and usage of the heaps.

@@ -63,6 +63,7 @@ pub use self::{
         sched::{
             captures::{DEFAULT_KEPT, IBS_VARIABLE, KEPT_VARIABLE},
             shader_watch::{ShaderNews, ShaderSink, shader_log},
+            skipped::SkippedDraws,
         },
         sim_kernel::{Mappable, SimKernel},
         sim_machine::SimMachine,

@@ -84,7 +84,8 @@ impl Dispatch {
     pub(crate) fn shape(&self) -> Shape {
         let shares = self.level >= GfxLevel::Gfx10 && self.wave == WaveSize::Wave64;
         let shared = if shares { (self.resources[2] & 15) * 8 } else { 0 };
-        Shape { level: self.level, wave: self.wave, vgprs: (self.private_vgprs() + shared).min(256) }
+        let vgprs = (self.private_vgprs() + shared).min(256);
+        Shape { level: self.level, wave: self.wave, vgprs, is_graphics: false }
     }
 
     /// Returns the LDS size of a work-group in bytes.

@@ -6,6 +6,7 @@ use crate::{
     alu::unit::Unit,
     dispatch::{Dispatch, MAX_WAVES},
     flaw::Flaw,
+    graphics::Export,
     image::cache::Images,
     memory::{Memory, PageFault},
     outcome::{Counters, Hang, Reason},
@@ -29,7 +30,7 @@ const LOOK: u32 = 250;
 const _: () = assert!(SLICE.is_multiple_of(LOOK));
 
 /// The initial value of M0, on which no shader may rely.
-const UNDEFINED: u32 = 0xdead_beef;
+pub(crate) const UNDEFINED: u32 = 0xdead_beef;
 
 /// A work-group that has started.
 pub(crate) struct Group {
@@ -66,6 +67,17 @@ impl Group {
             lds: vec![0; dispatch.lds_bytes()],
             border_colors: dispatch.border_colors,
         }
+    }
+
+    /// Starts a work-group of a single wave of a graphics stage.
+    pub(crate) fn of_wave(wave: Wave, level: GfxLevel, lds_bytes: usize, border_colors: u64) -> Self {
+        Self { index: 0, id: [0; 3], level, waves: vec![wave], lds: vec![0; lds_bytes], border_colors }
+    }
+
+    /// Returns what the first wave has exported.
+    pub(crate) fn into_exports(self) -> Vec<Export> {
+        let graphics = self.waves.into_iter().next().and_then(|wave| wave.graphics);
+        graphics.map_or_else(Vec::new, |graphics| graphics.exports)
     }
 
     /// Executes a slice of every wave. Returns `true` if all have ended.
@@ -232,6 +244,7 @@ fn start(
         flaw: None,
         pad: Box::<Pad>::default(),
         unit,
+        graphics: None,
     }
 }
 

@@ -1,8 +1,11 @@
-//! An interpreter for compute shaders of AMD GPUs: waves of 32 or 64 lanes, LDS, barriers, atomics, buffers, images.
+//! An interpreter for shaders of AMD GPUs: waves of 32 or 64 lanes, LDS, barriers, atomics, buffers, images.
 //!
 //! [`run`] executes a [`Dispatch`], which contains the values of the COMPUTE_* registers, on a [`Memory`], which contains the
 //! program and its data. It returns the [`Outcome`]: completion, a page fault, or a wave that hangs. Machine code need not be
 //! trusted: the call ends within its instruction budget for any code.
+//!
+//! A [`StageRunner`] executes the waves of a vertex or pixel shader, whose registers its user sets, and returns what they export; the
+//! fixed functions around them are in `amdgpu-raster`.
 //!
 //! Sources: AMD's public ISA guides, and RADV's machine code with the results of another driver.
 
@@ -27,6 +30,7 @@ mod atomic;
 mod buffer;
 mod dispatch;
 mod flaw;
+mod graphics;
 mod group;
 mod image;
 mod matrix;
@@ -40,6 +44,7 @@ mod wave;
 
 pub use dispatch::Dispatch;
 pub use flaw::Flaw;
+pub use graphics::{Export, GraphicsStage, GraphicsWave, Interpolant, StageEnd, StageRunner};
 pub use image::error::ImageError;
 pub use memory::{Access, Memory, PageFault};
 pub use outcome::{Counters, Hang, Outcome, Reason};

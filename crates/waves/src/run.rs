@@ -51,7 +51,7 @@ pub enum Vectors {
 
 impl Vectors {
     /// Returns the unit for these instructions on this processor.
-    fn unit(self) -> Unit {
+    pub(crate) fn unit(self) -> Unit {
         match self {
             Self::Detected => Unit::detect(),
             Self::Baseline => Unit::Baseline,

@@ -34,3 +34,260 @@ fn channels(number: u32) -> Option<&'static [u32]> {
 pub(crate) fn is_known(colour: &Colour) -> bool {
     channels(colour.format).is_some() && matches!(colour.number, 0 | 1 | 4 | 5 | 6 | 7)
 }
+
+/// The component of each channel, by the number of channels and the order of components.
+///
+/// Source: Mesa 25.0.7 `ac_formats.c`, `ac_translate_colorswap`.
+const ORDERS: [[[usize; 4]; 4]; 4] = [
+    [[0, 0, 0, 0], [1, 0, 0, 0], [2, 0, 0, 0], [3, 0, 0, 0]],
+    [[0, 1, 0, 0], [0, 3, 0, 0], [1, 0, 0, 0], [3, 0, 0, 0]],
+    [[0, 1, 2, 0], [0, 1, 3, 0], [2, 1, 0, 0], [3, 1, 0, 0]],
+    [[0, 1, 2, 3], [2, 1, 0, 3], [3, 2, 1, 0], [3, 0, 1, 2]],
+];
+
+/// The number formats.
+mod number {
+    pub(super) const UNORM: u32 = 0;
+    pub(super) const SNORM: u32 = 1;
+    pub(super) const UINT: u32 = 4;
+    pub(super) const SINT: u32 = 5;
+    pub(super) const SRGB: u32 = 6;
+}
+
+/// A colour format, prepared for conversions.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Format {
+    channels: &'static [u32],
+    order: [usize; 4],
+    number: u32,
+}
+
+impl Format {
+    pub(super) fn new(colour: &Colour) -> Option<Self> {
+        let channels = channels(colour.format)?;
+        let order = ORDERS[channels.len() - 1][colour.swap as usize & 3];
+        Some(Self { channels, order, number: colour.number })
+    }
+
+    /// Returns the size of a pixel in bits.
+    pub(super) fn bits(&self) -> u32 {
+        self.channels.iter().sum()
+    }
+
+    pub(super) const fn is_integer(&self) -> bool {
+        matches!(self.number, number::UINT | number::SINT)
+    }
+
+    /// Returns the range that blending clamps to; `None` for floats.
+    pub(super) const fn range(&self) -> Option<[f32; 2]> {
+        match self.number {
+            number::UNORM | number::SRGB => Some([0.0, 1.0]),
+            number::SNORM => Some([-1.0, 1.0]),
+            _ => None,
+        }
+    }
+
+    /// Returns the number format of a component: alpha has no curve.
+    const fn of_component(&self, component: usize) -> u32 {
+        if self.number == number::SRGB && component == 3 { number::UNORM } else { self.number }
+    }
+
+    /// Returns the bits of the components of a mask.
+    pub(super) fn bits_of(&self, mask: u32) -> u128 {
+        let mut shift = 0;
+        let mut bits = 0;
+        for (channel, width) in self.channels.iter().enumerate() {
+            if mask >> self.order[channel] & 1 != 0 {
+                bits |= ((1_u128 << width) - 1) << shift;
+            }
+            shift += width;
+        }
+        bits
+    }
+
+    /// Returns the components of a pixel: floats or integers as bits. Those that the format lacks are 0, alpha is one.
+    pub(super) fn unpack(&self, raw: u128) -> [u32; 4] {
+        let one = if self.is_integer() { 1 } else { 1.0_f32.to_bits() };
+        let mut components = [0, 0, 0, one];
+        let mut shift = 0;
+        for (channel, width) in self.channels.iter().enumerate() {
+            let component = self.order[channel];
+            let bits = (raw >> shift) as u32 & (u32::MAX >> (32 - width));
+            components[component] = load(self.of_component(component), bits, *width);
+            shift += width;
+        }
+        components
+    }
+
+    /// Returns the pixel for components.
+    pub(super) fn pack(&self, components: [u32; 4]) -> u128 {
+        let mut shift = 0;
+        let mut raw = 0;
+        for (channel, width) in self.channels.iter().enumerate() {
+            let component = self.order[channel];
+            let bits = store(self.of_component(component), components[component], *width);
+            raw |= u128::from(bits & (u32::MAX >> (32 - width))) << shift;
+            shift += width;
+        }
+        raw
+    }
+}
+
+/// Returns the linear value for an sRGB value (IEC 61966-2-1).
+fn linear(value: f64) -> f64 {
+    if value <= 0.040_45 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
+}
+
+/// Returns the sRGB value for a linear value.
+fn curved(value: f64) -> f64 {
+    if value <= 0.003_130_8 { value * 12.92 } else { 1.055 * value.powf(1.0 / 2.4) - 0.055 }
+}
+
+fn load(number: u32, bits: u32, width: u32) -> u32 {
+    let largest = f64::from(u32::MAX >> (32 - width));
+    let signed = (bits << (32 - width)).cast_signed() >> (32 - width);
+    let float = |value: f64| (value as f32).to_bits();
+    match number {
+        number::UNORM => float(f64::from(bits) / largest),
+        number::SNORM => float((f64::from(signed) / f64::from(u32::MAX >> (33 - width))).max(-1.0)),
+        number::SRGB => float(linear(f64::from(bits) / largest)),
+        number::UINT => bits,
+        number::SINT => signed.cast_unsigned(),
+        _ => match width {
+            16 => half(bits as u16).to_bits(),
+            // Small floats have no sign, and the exponent of a half.
+            11 => half((bits << 4) as u16).to_bits(),
+            10 => half((bits << 5) as u16).to_bits(),
+            _ => bits,
+        },
+    }
+}
+
+fn store(number: u32, component: u32, width: u32) -> u32 {
+    let value = f64::from(f32::from_bits(component));
+    let largest = f64::from(u32::MAX >> (32 - width));
+    match number {
+        // A NaN becomes 0.
+        number::UNORM => (value.clamp(0.0, 1.0) * largest).round_ties_even() as u32,
+        number::SNORM => {
+            let scaled = value.clamp(-1.0, 1.0) * f64::from(u32::MAX >> (33 - width));
+            (scaled.round_ties_even() as i32).cast_unsigned()
+        }
+        number::SRGB => (curved(value.clamp(0.0, 1.0)) * largest).round_ties_even() as u32,
+        number::UINT => component.min(u32::MAX >> (32 - width)),
+        number::SINT => {
+            let limit = 1_i64 << (width - 1);
+            (i64::from(component.cast_signed()).clamp(-limit, limit - 1) as i32).cast_unsigned()
+        }
+        _ => match width {
+            16 => u32::from(to_half(f32::from_bits(component))),
+            11 => small(component, 6),
+            10 => small(component, 5),
+            _ => component,
+        },
+    }
+}
+
+/// Returns a float without sign, with five bits of exponent, for a 32-bit float: truncated, negative numbers are 0.
+fn small(component: u32, mantissa: u32) -> u32 {
+    let value = f32::from_bits(component);
+    if value.is_nan() {
+        return 31 << mantissa | 1 << (mantissa - 1);
+    }
+    if value <= 0.0 {
+        return 0;
+    }
+    if value.is_infinite() {
+        return 31 << mantissa;
+    }
+    let exponent = (component >> 23) as i32 - 127;
+    if exponent > 15 {
+        return (31 << mantissa) - 1;
+    }
+    if exponent < -14 {
+        return (f64::from(value) * f64::from(1 << 14) * f64::from(1_u32 << mantissa)) as u32;
+    }
+    ((exponent + 15) as u32) << mantissa | component >> (23 - mantissa) & ((1 << mantissa) - 1)
+}
+
+/// Returns the value of a 16-bit float.
+pub(super) fn half(bits: u16) -> f32 {
+    let bits = u32::from(bits);
+    let (sign, exponent, fraction) = ((bits & 0x8000) << 16, bits >> 10 & 31, bits & 0x3ff);
+    match exponent {
+        0 => f32::from_bits((fraction as f32 / 16_777_216.0).to_bits() | sign),
+        31 => f32::from_bits(sign | 0x7f80_0000 | fraction << 13),
+        _ => f32::from_bits(sign | (exponent + 112) << 23 | fraction << 13),
+    }
+}
+
+/// Returns the 16-bit float nearest to a value, ties to even.
+fn to_half(value: f32) -> u16 {
+    let bits = value.to_bits();
+    let sign = (bits >> 16 & 0x8000) as u16;
+    if value.is_nan() {
+        return sign | 0x7e00;
+    }
+    let magnitude = f64::from(value.abs());
+    if magnitude >= 65_520.0 {
+        return sign | 0x7c00;
+    }
+    let exponent = ((bits >> 23 & 0xff) as i32 - 127).max(-14);
+    // The significand in units of the last place; a carry goes into the exponent by itself.
+    let scaled = (magnitude * 2.0_f64.powi(10 - exponent)).round_ties_even() as u32;
+    // A normal significand has a hidden bit, which counts as one of the exponent.
+    let exponent = if scaled < 0x400 { 0 } else { (exponent + 14) as u32 };
+    sign | ((exponent << 10) + scaled) as u16
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn format(number: u32, kind: u32, swap: u32) -> Format {
+        let channels = channels(number).unwrap();
+        Format { channels, order: ORDERS[channels.len() - 1][swap as usize], number: kind }
+    }
+
+    #[test]
+    fn every_half_survives_both_conversions() {
+        for bits in 0..=u16::MAX {
+            let value = half(bits);
+            assert!(value.is_nan() || to_half(value) == bits, "{bits:#x}");
+        }
+        assert_eq!((to_half(1.0 + 1.0 / 2048.0), to_half(65_519.0), to_half(65_520.0)), (0x3c00, 0x7bff, 0x7c00));
+    }
+
+    #[test]
+    fn every_byte_of_every_number_format_survives() {
+        for kind in [0, 1, 4, 5, 6] {
+            let format = format(10, kind, 0);
+            for byte in 0..=255_u128 {
+                let raw = byte * 0x0101_0101;
+                let same = format.pack(format.unpack(raw));
+                assert!(same == raw || kind == 1 && byte == 0x80 && same == 0x8181_8181, "{kind}: {raw:#x} {same:#x}");
+            }
+        }
+    }
+
+    #[test]
+    fn orders_put_components_where_the_generations_do() {
+        let red = [1.0, 0.0, 0.0, 0.0].map(f32::to_bits);
+        let places = [0, 16, 24, 8];
+        for (swap, place) in places.into_iter().enumerate() {
+            assert_eq!(format(10, 0, swap as u32).pack(red), 0xff << place, "{swap}");
+            assert_eq!(format(10, 0, swap as u32).bits_of(1), 0xff << place);
+        }
+        assert_eq!(format(16, 0, 2).pack(red), 0x1f << 11);
+        assert_eq!(format(9, 0, 0).pack(red), 0x3ff);
+    }
+
+    #[test]
+    fn small_floats_truncate_and_have_no_sign() {
+        let pack = |value: f32| format(6, 7, 0).pack([value.to_bits(), 0, 0, 0]);
+        assert_eq!([pack(1.0), pack(-1.0), pack(1.0 + 127.0 / 8192.0)], [15 << 6, 0, 15 << 6]);
+        assert_eq!(pack(f32::INFINITY), 31 << 6);
+        // Denormals are multiples of 2^-20.
+        assert_eq!(half((pack(3.5 / 1_048_576.0) << 4) as u16), 3.0 / 1_048_576.0);
+    }
+}

@@ -50,6 +50,8 @@ pub struct DrawState {
     pub samples: u32,
     /// The samples of the four pixels of a quad that may be covered: 16 bits each.
     pub sample_mask: [u32; 2],
+    /// The components that the pixel shader exports, four bits for each target: CB_SHADER_MASK.
+    pub shader_mask: u32,
     /// The formats of the pixel shader's colour exports, four bits each: SPI_SHADER_COL_FORMAT.
     pub colour_formats: u32,
     /// The format of the export of depth, stencil and mask: SPI_SHADER_Z_FORMAT.
@@ -70,6 +72,8 @@ pub struct DrawState {
     pub scratch_base: u64,
     /// VGT_DMA and GE values that are added to each index.
     pub index_offset: u32,
+    /// `true` if a vertex that several primitives have may be computed once: not if the program gets the number of its primitive.
+    pub reuses_vertices: bool,
     /// Values of GE_USER_VGPR_EN, with which the geometry engine loads values of its own.
     pub user_vgprs: u32,
 }
@@ -107,6 +111,7 @@ impl DrawState {
             operation: ColourOperation::new(registers),
             samples,
             sample_mask: [registers.raw(r::PA_SC_AA_MASK_X0Y0_X1Y0), registers.raw(r::PA_SC_AA_MASK_X0Y1_X1Y1)],
+            shader_mask: registers.raw(r::CB_SHADER_MASK),
             colour_formats: registers.raw(r::SPI_SHADER_COL_FORMAT),
             depth_format: field(r::SPI_SHADER_Z_FORMAT, "z_export_format"),
             blend_constants: [r::CB_BLEND_RED, r::CB_BLEND_GREEN, r::CB_BLEND_BLUE, r::CB_BLEND_ALPHA]
@@ -121,6 +126,9 @@ impl DrawState {
                 | u64::from(registers.raw(r::SPI_GFX_SCRATCH_BASE_LO)))
                 << 8,
             index_offset: registers.raw(if level >= GfxLevel::Gfx10 { r::GE_INDX_OFFSET } else { r::VGT_INDX_OFFSET }),
+            reuses_vertices: !(registers.is_set(r::VGT_PRIMITIVEID_EN, "primitiveid_en")
+                || registers.is_set(r::VGT_PRIMITIVEID_EN, "ngg_disable_provok_reuse")
+                || registers.raw(r::VGT_REUSE_OFF) & 1 != 0),
             user_vgprs: registers.raw(r::GE_USER_VGPR_EN) & 7,
         }
     }

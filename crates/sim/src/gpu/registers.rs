@@ -28,6 +28,11 @@ impl Registers {
         self.0.get(&register).copied().unwrap_or_default()
     }
 
+    /// Returns the value of the register; `None` if it was never written.
+    pub fn written(&self, register: Register) -> Option<u32> {
+        self.0.get(&register).copied()
+    }
+
     pub(super) fn set(&mut self, register: Register, value: u32) {
         self.0.insert(register, value);
     }

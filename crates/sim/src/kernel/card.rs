@@ -36,6 +36,7 @@ use crate::{
             resets::{ResetKinds, RingReset},
             ring::{Board, Recovery, Ring},
             shaders::ShaderSlot,
+            skipped::Skipped,
         },
         strict::Caches,
         sync::events::Events,
@@ -72,6 +73,8 @@ pub(crate) struct Gpu {
     pub(crate) control: Arc<Control>,
     pub(crate) clock: Ticker,
     pub(crate) shaders: Arc<ShaderSlot>,
+    /// The draws that were not executed.
+    pub(crate) skipped: Arc<Skipped>,
     /// Power management, with the activity of the rings.
     pub(crate) power: Arc<Power>,
     /// Counts of hardware errors, and lasting faults.
@@ -92,8 +95,9 @@ impl Gpu {
         let control = Arc::<Control>::default();
         let hooks: Arc<dyn Hooks> = Arc::<Control>::clone(&control);
         let clock = Ticker::new(hooks, profile.dev_info.gpu_counter_freq);
+        let skipped = Arc::<Skipped>::default();
         let shaders = if options.shaders {
-            ShaderSlot::new(Arc::new(Interpreter::new(&options, &profile, None)))
+            ShaderSlot::new(Arc::new(Interpreter::new(&options, &profile, None, &skipped)))
         } else {
             ShaderSlot::default()
         };
@@ -132,6 +136,7 @@ impl Gpu {
             control,
             clock,
             shaders: Arc::new(shaders),
+            skipped,
             power: Arc::new(power),
             health: Arc::default(),
             submitting: Mutex::default(),

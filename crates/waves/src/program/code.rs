@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn a_program_that_runs_through_all_of_memory_keeps_a_bounded_part_of_it() {
-        let mut code = Code::new(Shape { level: GfxLevel::Gfx9, wave: WaveSize::Wave64, vgprs: 8 });
+        let mut code = Code::new(Shape { level: GfxLevel::Gfx9, wave: WaveSize::Wave64, vgprs: 8, is_graphics: false });
         for page in 0..5000 {
             assert_eq!(code.step(page * PAGE_BYTES, &Nops).unwrap().bytes, 4);
             assert!(code.pages.len() <= MOST_PAGES && code.places.len() == code.pages.len());

@@ -3,7 +3,7 @@
 use amdgpu_isa::{Format, Instruction, decode};
 
 use super::{
-    dual, image, memory, packed, scalar,
+    dual, graphics, image, memory, packed, scalar,
     shape::Shape,
     source::Refusal,
     step::{Action, Source, Step},
@@ -42,6 +42,11 @@ pub(crate) fn action(shape: Shape, instruction: &Instruction) -> Result<Action, 
         Format::Flat | Format::Vflat | Format::Vglobal | Format::Vscratch => memory::flat(shape, instruction),
         Format::Mubuf | Format::Mtbuf | Format::Vbuffer => memory::buffer(shape, instruction),
         Format::Mimg | Format::Vimage | Format::Vsample => image::decode::action(instruction),
+        Format::Exp | Format::Vexport | Format::Ldsdir | Format::Vdsdir | Format::Vinterp | Format::Vintrp
+            if shape.is_graphics =>
+        {
+            graphics::action(instruction)
+        }
         Format::Exp | Format::Vexport => Err(Refusal::NotExecuted("exports belong to graphics shaders")),
         Format::Ldsdir | Format::Vdsdir | Format::Vinterp | Format::Vintrp => {
             Err(Refusal::NotExecuted("interpolation belongs to pixel shaders"))
@@ -70,6 +75,7 @@ fn largest_vgpr(action: &Action) -> Option<u32> {
         Action::Flat(flat) => flat.largest_vgpr(),
         Action::Buffer(buffer) => buffer.largest_vgpr(),
         Action::LdsTransfer(transfer) => transfer.largest_vgpr(),
+        Action::Graphics(step) => step.largest_vgpr(),
         _ => None,
     }
 }

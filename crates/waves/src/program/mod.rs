@@ -4,6 +4,7 @@ pub(crate) mod code;
 pub(crate) mod data;
 pub(crate) mod decode;
 mod dual;
+pub(crate) mod graphics;
 pub(crate) mod image;
 pub(crate) mod lanes;
 mod memory;

@@ -43,7 +43,7 @@ pub(super) fn action(shape: Shape, instruction: &Instruction) -> Result<Action, 
     if NOTHING.contains(&name) || name.starts_with("s_wait") {
         return Ok(Action::Nothing);
     }
-    if let Some(action) = flow(instruction)? {
+    if let Some(action) = flow(shape, instruction)? {
         return Ok(action);
     }
     if let Some(action) = special(shape, instruction)? {
@@ -136,7 +136,7 @@ fn plain(instruction: &Instruction, function: scalar::Scalar) -> Result<Action, 
 }
 
 /// Decodes branches, ends and barriers.
-fn flow(instruction: &Instruction) -> Result<Option<Action>, Refusal> {
+fn flow(shape: Shape, instruction: &Instruction) -> Result<Option<Action>, Refusal> {
     let branch = |condition| Action::Branch(condition, 4 * signed16(instruction));
     Ok(Some(match instruction.name() {
         "s_endpgm" | "s_endpgm_saved" | "s_endpgm_ordered_ps_done" => Action::End,
@@ -164,6 +164,8 @@ fn flow(instruction: &Instruction) -> Result<Option<Action>, Refusal> {
         | "s_get_barrier_state" => return Err(Refusal::NotExecuted("named barriers are not executed")),
         "s_sendmsg" => match instruction.field(Field::Simm16) & 0xff {
             1 | 3 => Action::Nothing,
+            // GS_ALLOC_REQ: a simulated group has room for all exports.
+            9 if shape.is_graphics => Action::Nothing,
             _ => return Err(Refusal::NotExecuted("the message belongs to graphics shaders")),
         },
         "s_sendmsghalt" => Action::Halt,

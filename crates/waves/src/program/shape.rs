@@ -10,4 +10,6 @@ pub(crate) struct Shape {
     pub(crate) wave: WaveSize,
     /// VGPRs that may be used, with shared ones.
     pub(crate) vgprs: u32,
+    /// `true` for stages that export and interpolate.
+    pub(crate) is_graphics: bool,
 }

@@ -6,7 +6,7 @@ use crate::{
         scalar::{Combine, Scalar},
     },
     matrix::step::MatrixStep,
-    program::{data::DataKind, image::step::ImageStep, lanes::Dpp, lanes::Sdwa},
+    program::{data::DataKind, graphics::GraphicsStep, image::step::ImageStep, lanes::Dpp, lanes::Sdwa},
 };
 
 /// An instruction and its length.
@@ -88,6 +88,7 @@ pub(crate) enum Action {
     Buffer(Box<BufferStep>),
     LdsTransfer(Box<LdsTransfer>),
     Image(Box<ImageStep>),
+    Graphics(GraphicsStep),
 }
 
 /// A scalar operation.

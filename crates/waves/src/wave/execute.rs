@@ -79,6 +79,10 @@ impl Wave {
                 self.count_lanes_on();
                 self.image(image, around)?;
             }
+            Action::Graphics(step) => {
+                self.count_lanes_on();
+                self.graphics_step(step);
+            }
             Action::End => return Ok(Flow::End),
             Action::Barrier | Action::BarrierWait => return Ok(Flow::Barrier),
             Action::Halt => return Err(Reason::Halt),

@@ -7,6 +7,7 @@ use crate::{
         unit::Unit,
     },
     flaw::Flaw,
+    graphics::{Export, Interpolant},
     image::cache::Images,
     memory::{Memory, PageFault},
     outcome::Counters,
@@ -29,6 +30,17 @@ pub(crate) struct Wave {
     pub(crate) pad: Box<Pad>,
     /// The vector instructions that compute its lanes.
     pub(crate) unit: Unit,
+    /// What a wave of a graphics stage exports and interpolates; `None` for compute shaders.
+    pub(crate) graphics: Option<Box<Graphics>>,
+}
+
+/// The exports and the attributes of a wave of a graphics stage.
+pub(crate) struct Graphics {
+    pub(crate) exports: Vec<Export>,
+    /// The attributes of each primitive of the wave.
+    pub(crate) primitives: Vec<Vec<Interpolant>>,
+    /// The primitive of each quad.
+    pub(crate) quads: Vec<u16>,
 }
 
 /// Space for operands and results.

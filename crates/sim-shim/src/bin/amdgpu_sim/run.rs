@@ -148,6 +148,13 @@ impl Prepared {
         }
     }
 
+    /// Prints the draws that were not executed, one reason a line.
+    pub(crate) fn print_skipped(&self) {
+        for skipped in self.world.devices().iter().flat_map(SimDevice::skipped_draws) {
+            crate::terminal::complain(&skipped.to_string());
+        }
+    }
+
     /// Returns a command that starts in the world, and is sent `end` when the launcher is killed, with which the world ends.
     pub(crate) fn command(&self, program: &OsStr, arguments: &[OsString], end: Signal) -> Command {
         let mut command = Command::new(program);
@@ -193,6 +200,7 @@ pub(crate) fn run(arguments: &Run) -> Result<ExitCode, RunError> {
         screenshot::write(path, &prepared.world.layout().socket()).map_err(failed)?;
     }
     prepared.print_hazards();
+    prepared.print_skipped();
     let is_failed = arguments.fail_on_hang && hangs.is_some() && code == ExitCode::SUCCESS;
     Ok(if is_failed { ExitCode::from(HUNG) } else { code })
 }

@@ -48,6 +48,7 @@ pub(crate) fn shell(arguments: &Shell) -> Result<ExitCode, RunError> {
         crate::terminal::complain(&hangs);
     }
     prepared.print_hazards();
+    prepared.print_skipped();
     code
 }
 

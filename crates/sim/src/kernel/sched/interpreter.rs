@@ -1,4 +1,6 @@
-//! Execution of dispatches' compute shaders on the memory of their job.
+//! Execution of shaders on the memory of their job.
+
+use std::sync::Arc;
 
 use amdgpu_hw::{GfxLevel, GpuVa};
 use amdgpu_packets::{
@@ -18,10 +20,14 @@ use crate::{
     Profile, SimOptions,
     chips::Register as Captured,
     gpu::{self, Client, Dispatch, FaultSource, Job, Memory, Scene, Shaders, State, Unfinished, Work},
-    kernel::sched::shader_watch::{ShaderNews, Watching},
+    kernel::sched::{
+        draws,
+        shader_watch::{ShaderNews, Watching},
+        skipped::Skipped,
+    },
 };
 
-/// The simulator's [`Shaders`]: it executes dispatches but no draws.
+/// The simulator's [`Shaders`]: it executes dispatches and draws.
 pub(crate) struct Interpreter {
     limits: Limits,
     /// The chip, for the tiling of images; `None` if the capture lacks register values or has invalid ones.
@@ -29,17 +35,24 @@ pub(crate) struct Interpreter {
     /// The number of threads that execute a dispatch that is not watched.
     threads: usize,
     watching: Option<Watching>,
+    /// The draws that were not executed.
+    skipped: Arc<Skipped>,
 }
 
 impl Interpreter {
     /// Returns the executor of a device's shaders.
-    pub(crate) fn new(options: &SimOptions, profile: &Profile, watching: Option<Watching>) -> Self {
+    pub(crate) fn new(
+        options: &SimOptions,
+        profile: &Profile,
+        watching: Option<Watching>,
+        skipped: &Arc<Skipped>,
+    ) -> Self {
         let limits = Limits {
             instructions: options.shader_instructions,
             shader_engines: profile.dev_info.num_shader_engines,
             ..Limits::default()
         };
-        Self { limits, chip: tiling(profile), threads: options.shader_threads, watching }
+        Self { limits, chip: tiling(profile), threads: options.shader_threads, watching, skipped: Arc::clone(skipped) }
     }
 
     /// Executes a dispatch, and reports watched events.
@@ -91,7 +104,7 @@ pub(crate) fn tiling(profile: &Profile) -> Option<Chip> {
 }
 
 /// Returns the address in TA_CS_BC_BASE_ADDR, which has a high half on GFX7 and later.
-fn border_colors(level: GfxLevel, state: &State) -> u64 {
+pub(super) fn border_colors(level: GfxLevel, state: &State) -> u64 {
     let at = |offset| Register::at_byte(offset).map_or(0, |register| u64::from(state.register(register)));
     if level == GfxLevel::Gfx6 { at(0x950c) << 8 } else { (at(0x30e00) | at(0x30e04) << 32) << 8 }
 }
@@ -104,9 +117,9 @@ mod initiator {
 }
 
 /// The memory of a job, as waves access it, and the job, which may be cancelled.
-struct JobMemory<'s, M: ?Sized, J: ?Sized> {
-    memory: &'s M,
-    job: &'s J,
+pub(super) struct JobMemory<'s, M: ?Sized, J: ?Sized> {
+    pub(super) memory: &'s M,
+    pub(super) job: &'s J,
 }
 
 /// Returns a page fault of the type that waves use.
@@ -167,26 +180,24 @@ impl<M: Memory + ?Sized, J: Job + ?Sized> amdgpu_waves::Memory for JobMemory<'_,
 
 impl Shaders for Interpreter {
     fn run(&self, work: &Work, scene: &Scene<'_>) -> Result<(), Unfinished> {
-        let Work::Dispatch(grid) = work else { return Ok(()) };
         let Target::Pm4(target) = scene.place.target else { return Ok(()) };
+        let grid = match work {
+            Work::Dispatch(grid) => grid,
+            Work::Draw(draw) => {
+                let limits = Limits { flaw: scene.job.flaw(), ..self.limits };
+                return draws::run(draw, target.level, scene, self.chip.as_ref(), limits, &self.skipped);
+            }
+            Work::Mesh(_) => {
+                self.skipped.add("mesh shader", scene.place);
+                return Ok(());
+            }
+        };
         // Task shaders pass payloads to mesh shaders, which are not executed.
         if scene.place.packet.starts_with("DISPATCH_TASKMESH") || grid.program == GpuVa::NULL {
             return Ok(());
         }
         let dispatch = dispatch(target.level, grid, scene.state, self.chip.as_ref());
-        let report = |fault: PageFault| {
-            let (access, client) = match fault.access {
-                Access::Load => (gpu::Access::Read, Client::Vector),
-                Access::Store | Access::Atomic => (gpu::Access::Write, Client::Vector),
-                Access::ScalarLoad => (gpu::Access::Read, Client::Scalar),
-                Access::ScalarStore => (gpu::Access::Write, Client::Scalar),
-                Access::Fetch => (gpu::Access::Fetch, Client::Instructions),
-            };
-            let is_atomic = fault.access == Access::Atomic;
-            let fault = gpu::PageFault { va: GpuVa::from_48_bits(fault.va), access };
-            let source = FaultSource { is_atomic, ..FaultSource::new(client, &fault, scene.memory) };
-            scene.job.fault_by(fault, source, scene.place);
-        };
+        let report = |fault: PageFault| report(fault, scene);
         let limits = Limits { flaw: scene.job.flaw(), ..self.limits };
         match self.execute(&dispatch, scene, limits) {
             Outcome::Done(_) => Ok(()),
@@ -210,6 +221,21 @@ impl Shaders for Interpreter {
             }
         }
     }
+}
+
+/// Reports a page fault of a wave.
+pub(super) fn report(fault: PageFault, scene: &Scene<'_>) {
+    let (access, client) = match fault.access {
+        Access::Load => (gpu::Access::Read, Client::Vector),
+        Access::Store | Access::Atomic => (gpu::Access::Write, Client::Vector),
+        Access::ScalarLoad => (gpu::Access::Read, Client::Scalar),
+        Access::ScalarStore => (gpu::Access::Write, Client::Scalar),
+        Access::Fetch => (gpu::Access::Fetch, Client::Instructions),
+    };
+    let is_atomic = fault.access == Access::Atomic;
+    let fault = gpu::PageFault { va: GpuVa::from_48_bits(fault.va), access };
+    let source = FaultSource { is_atomic, ..FaultSource::new(client, &fault, scene.memory) };
+    scene.job.fault_by(fault, source, scene.place);
 }
 
 /// Returns the number of threads of a whole work-group: NUM_THREAD_FULL, above which GFX12 has INTERLEAVE_BITS.

@@ -3,6 +3,7 @@
 pub(crate) mod captures;
 pub(crate) mod clock;
 pub(crate) mod context;
+pub(crate) mod draws;
 pub(crate) mod fault_cell;
 pub(crate) mod gang;
 pub(crate) mod interpreter;
@@ -12,4 +13,5 @@ pub(crate) mod ring;
 pub(crate) mod shader_watch;
 pub(crate) mod shaders;
 pub(crate) mod shadow;
+pub(crate) mod skipped;
 pub(crate) mod work;

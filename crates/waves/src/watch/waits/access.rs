@@ -115,7 +115,9 @@ impl Accesses {
                 LdsTransferAccess::Flat(access) => all.flat_address(access),
             },
             Action::Image(step) => all.image(step, shape.level, image),
-            Action::Nothing
+            // Watched dispatches are compute shaders.
+            Action::Graphics(_)
+            | Action::Nothing
             | Action::End
             | Action::Halt
             | Action::Barrier

@@ -1,0 +1,194 @@
+//! Assembly of primitives from vertices and indices.
+
+use super::{Drawn, Memory, MemoryFault};
+use crate::{DrawState, Topology};
+
+/// A primitive of an instance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Primitive {
+    /// The indices of its vertices.
+    pub(super) vertices: [u32; 3],
+    /// Its number in the instance.
+    pub(super) number: u32,
+}
+
+/// The primitives of an instance, in order.
+pub(super) struct Primitives<'d> {
+    state: &'d DrawState,
+    count: u32,
+    /// The number of the next vertex.
+    next: u32,
+    /// The vertices of the strip so far: the first, and the last two.
+    kept: [u32; 3],
+    /// The number of vertices since the start of the strip.
+    length: u32,
+    number: u32,
+    block: Vec<u8>,
+    block_start: u64,
+}
+
+/// The number of indices that are read at once.
+const BLOCK: u64 = 1024;
+
+impl<'d> Primitives<'d> {
+    pub(super) const fn new(state: &'d DrawState, count: u32) -> Self {
+        Self { state, count, next: 0, kept: [0; 3], length: 0, number: 0, block: Vec::new(), block_start: 0 }
+    }
+
+    /// Returns the index of a vertex: 0 behind the end of the index buffer.
+    fn index(&mut self, at: u32, memory: &dyn Memory, drawn: &mut Drawn) -> u32 {
+        let call = &self.state.call;
+        let Some(indices) = call.indices else { return call.first.wrapping_add(at) };
+        let place = u64::from(call.first) + u64::from(at);
+        if place >= u64::from(indices.count) {
+            return 0;
+        }
+        let bytes = u64::from(indices.bytes);
+        let end = self.block_start + self.block.len() as u64 / bytes;
+        if self.block.is_empty() || place < self.block_start || place >= end {
+            let length = BLOCK.min(u64::from(indices.count) - place);
+            self.block = vec![0; (length * bytes) as usize];
+            self.block_start = place;
+            if let Err(fault) = memory.load(indices.va.wrapping_add(place * bytes), &mut self.block) {
+                drawn.fault = drawn.fault.or(Some(MemoryFault { is_write: false, ..fault }));
+                self.block.fill(0);
+            }
+        }
+        let from = ((place - self.block_start) * bytes) as usize;
+        let raw = &self.block[from..from + bytes as usize];
+        raw.iter().rev().fold(0, |value, byte| value << 8 | u32::from(*byte))
+    }
+
+    /// Returns `true` if an index ends a strip.
+    fn restarts(&self, index: u32) -> bool {
+        let (Some(indices), Some(value)) = (self.state.call.indices, self.state.geometry.restart) else { return false };
+        let mask =
+            if self.state.geometry.restart_compares_all { u32::MAX } else { u32::MAX >> (32 - 8 * indices.bytes) };
+        index == value & mask
+    }
+
+    /// Returns the next primitive.
+    pub(super) fn next(&mut self, memory: &dyn Memory, drawn: &mut Drawn) -> Option<Primitive> {
+        loop {
+            if self.next >= self.count {
+                return None;
+            }
+            let index = self.index(self.next, memory, drawn);
+            self.next += 1;
+            if self.restarts(index) {
+                self.length = 0;
+                continue;
+            }
+            let Some(vertices) = self.add(index) else { continue };
+            let number = self.number;
+            self.number += 1;
+            return Some(Primitive { vertices, number });
+        }
+    }
+
+    /// Adds a vertex and returns the triangle that it completes. The provoking vertex is the first or, if the state says so, the last
+    /// vertex of the triangle, and triangles of a strip keep their orientation.
+    fn add(&mut self, index: u32) -> Option<[u32; 3]> {
+        let last = self.state.geometry.provokes_last;
+        let at = self.length;
+        self.length += 1;
+        let [first, before, previous] = self.kept;
+        match self.state.topology {
+            Topology::TriangleStrip => {
+                self.kept = [0, previous, index];
+                if at < 2 {
+                    return None;
+                }
+                let is_odd = at % 2 != 0;
+                Some(match (is_odd, last) {
+                    (false, _) => [before, previous, index],
+                    (true, false) => [before, index, previous],
+                    (true, true) => [previous, before, index],
+                })
+            }
+            Topology::TriangleFan => {
+                if at == 0 {
+                    self.kept = [index, 0, 0];
+                    return None;
+                }
+                self.kept = [first, previous, index];
+                if at < 2 {
+                    return None;
+                }
+                Some(if last { [first, previous, index] } else { [previous, index, first] })
+            }
+            _ => {
+                self.kept = [0, previous, index];
+                if at < 2 {
+                    return None;
+                }
+                self.length = 0;
+                Some([before, previous, index])
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Call, Indices, Registers};
+
+    struct Bytes(Vec<u8>);
+
+    impl Memory for Bytes {
+        fn load(&self, va: u64, out: &mut [u8]) -> Result<(), MemoryFault> {
+            let from = va as usize;
+            let found = self.0.get(from..from + out.len()).ok_or(MemoryFault { va, is_write: false })?;
+            out.copy_from_slice(found);
+            Ok(())
+        }
+
+        fn store(&self, va: u64, _: &[u8]) -> Result<(), MemoryFault> {
+            Err(MemoryFault { va, is_write: true })
+        }
+    }
+
+    fn state(kind: u32, mode: u32, restart: u32) -> DrawState {
+        let read = move |at: u32| match at {
+            0x3_0908 => Some(kind),
+            0x2_8814 => Some(mode),
+            0x3_092c => Some(restart),
+            0x2_840c => Some(0xffff),
+            _ => None,
+        };
+        DrawState::new(Call::default(), &Registers::new(amdgpu_hw::GfxLevel::Gfx9, &read))
+    }
+
+    fn all(state: &DrawState, count: u32, memory: &Bytes) -> Vec<[u32; 3]> {
+        let mut drawn = Drawn::default();
+        let mut primitives = Primitives::new(state, count);
+        std::iter::from_fn(|| primitives.next(memory, &mut drawn)).map(|one| one.vertices).collect()
+    }
+
+    #[test]
+    fn lists_drop_incomplete_triangles() {
+        assert_eq!(all(&state(4, 0, 0), 8, &Bytes(vec![])), [[0, 1, 2], [3, 4, 5]]);
+    }
+
+    #[test]
+    fn odd_triangles_of_a_strip_keep_orientation_and_provoking_vertex() {
+        assert_eq!(all(&state(6, 0, 0), 5, &Bytes(vec![])), [[0, 1, 2], [1, 3, 2], [2, 3, 4]]);
+        assert_eq!(all(&state(6, 1 << 19, 0), 4, &Bytes(vec![])), [[0, 1, 2], [2, 1, 3]]);
+    }
+
+    #[test]
+    fn a_fan_turns_around_its_first_vertex() {
+        assert_eq!(all(&state(5, 0, 0), 4, &Bytes(vec![])), [[1, 2, 0], [2, 3, 0]]);
+        assert_eq!(all(&state(5, 1 << 19, 0), 4, &Bytes(vec![])), [[0, 1, 2], [0, 2, 3]]);
+    }
+
+    #[test]
+    fn the_restart_index_ends_a_strip_and_indices_behind_the_buffer_are_zero() {
+        let indices = [5_u16, 6, 7, 0xffff, 9, 8, 4];
+        let bytes = Bytes(indices.iter().flat_map(|index| index.to_le_bytes()).collect());
+        let mut state = state(6, 0, 1);
+        state.call.indices = Some(Indices { va: 0, count: 7, bytes: 2 });
+        assert_eq!(all(&state, 8, &bytes), [[5, 6, 7], [9, 8, 4], [8, 0, 4]]);
+    }
+}

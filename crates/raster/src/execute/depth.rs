@@ -1,0 +1,128 @@
+//! The tests of depth and stencil.
+
+use super::{
+    Memory, MemoryFault,
+    surface::{Plane, Targets},
+};
+use crate::{Depth, DrawState};
+
+/// The values of a pixel that are tested.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tested {
+    pub(super) x: u32,
+    pub(super) y: u32,
+    pub(super) layer: u32,
+    pub(super) z: f32,
+    /// The stencil reference that the shader exports.
+    pub(super) reference: Option<u8>,
+    pub(super) is_front: bool,
+    /// The range that depth is clamped to.
+    pub(super) range: [f32; 2],
+}
+
+/// Returns the stored form of a depth.
+fn stored(format: u32, z: f32) -> u32 {
+    let fixed = |largest: f64| (f64::from(z).clamp(0.0, 1.0) * largest).round_ties_even() as u32;
+    match format {
+        1 => fixed(65_535.0),
+        2 => fixed(16_777_215.0),
+        _ => z.to_bits(),
+    }
+}
+
+/// Returns the number that is compared.
+fn number(format: u32, bits: u32) -> f64 {
+    if format == 3 { f64::from(f32::from_bits(bits)) } else { f64::from(bits) }
+}
+
+/// Reads and writes values of planes, and keeps the first fault.
+pub(super) struct Access<'m> {
+    pub(super) memory: &'m dyn Memory,
+    pub(super) fault: Option<MemoryFault>,
+}
+
+impl Access<'_> {
+    /// Reads a value of up to 16 bytes; 0 if it is not mapped.
+    pub(super) fn load(&mut self, at: u64, bytes: usize) -> u128 {
+        let mut raw = [0; 16];
+        match self.memory.load(at, &mut raw[..bytes]) {
+            Ok(()) => u128::from_le_bytes(raw),
+            Err(fault) => {
+                self.fault = self.fault.or(Some(fault));
+                0
+            }
+        }
+    }
+
+    pub(super) fn store(&mut self, at: u64, bytes: usize, value: u128) {
+        if let Err(fault) = self.memory.store(at, &value.to_le_bytes()[..bytes]) {
+            self.fault = self.fault.or(Some(fault));
+        }
+    }
+}
+
+fn place(plane: Option<&Plane>, tested: &Tested) -> Option<(u64, usize)> {
+    plane.and_then(|plane| plane.address(tested.x, tested.y, tested.layer).map(|at| (at, plane.bytes)))
+}
+
+/// Tests a pixel and writes depth and stencil. Returns `true` if it passes.
+pub(super) fn test(state: &DrawState, targets: &Targets, access: &mut Access<'_>, tested: &Tested) -> bool {
+    let depth: &Depth = &state.depth;
+    let format = depth.plane.map_or(3, |plane| plane.format);
+    // Pixels outside of a target that is bound are not drawn.
+    let z_place = place(targets.depth.as_ref(), tested);
+    let stencil_place = place(targets.stencil.as_ref(), tested);
+    if targets.depth.is_some() && z_place.is_none() || targets.stencil.is_some() && stencil_place.is_none() {
+        return false;
+    }
+    let old = z_place.map(|(at, bytes)| access.load(at, bytes) as u32);
+    if let (Some([low, high]), Some(bits)) = (depth.bounds, old) {
+        let [value, low, high] =
+            [number(format, bits), number(format, stored(format, low)), number(format, stored(format, high))];
+        if value < low || value > high {
+            return false;
+        }
+    }
+    let z = match depth.clears[0] {
+        Some(clear) => f32::from_bits(clear),
+        None if depth.is_unclamped => tested.z,
+        None => {
+            let [low, high] = tested.range;
+            tested.z.max(low.min(high)).min(high.max(low))
+        }
+    };
+    let new = stored(format, z);
+    let z_passes = match (depth.test, old) {
+        (Some(compare), Some(old)) => compare.passes(number(format, new), number(format, old)),
+        _ => true,
+    };
+    let mut passes = z_passes;
+    if let (Some(faces), Some((at, _))) = (&depth.faces, stencil_place) {
+        let face = &faces[usize::from(!tested.is_front)];
+        let reference = tested.reference.unwrap_or(face.reference);
+        let old = access.load(at, 1) as u8;
+        let stencil_passes = face.compare.passes(reference & face.mask, old & face.mask);
+        passes &= stencil_passes;
+        let operation = match (stencil_passes, z_passes) {
+            (false, _) => face.fail,
+            (true, false) => face.depth_fail,
+            (true, true) => face.pass,
+        };
+        let changed = match depth.clears[1] {
+            Some(clear) => clear as u8,
+            None => operation.apply(old, reference, face.operand),
+        };
+        let written = old & !face.write_mask | changed & face.write_mask;
+        if written != old && !depth.stencil_is_read_only {
+            access.store(at, 1, written.into());
+        }
+    }
+    if passes
+        && depth.writes
+        && !depth.is_read_only
+        && let Some((at, bytes)) = z_place
+    {
+        access.store(at, bytes, new.into());
+    }
+    passes
+}

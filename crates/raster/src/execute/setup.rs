@@ -1,0 +1,199 @@
+//! Triangles and rectangles on the screen: coverage and interpolation.
+
+use crate::Rectangle;
+
+/// A corner on the screen.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct ScreenCorner {
+    /// The place in units of the snapping.
+    pub(super) x: i64,
+    pub(super) y: i64,
+    pub(super) z: f64,
+    /// The reciprocal of w.
+    pub(super) inverse_w: f64,
+    /// The shares of the primitive's vertices, for perspective and for linear interpolation.
+    pub(super) shares: [f64; 3],
+    pub(super) linear: [f64; 3],
+}
+
+/// The values of a pixel.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Values {
+    pub(super) perspective: [f32; 2],
+    pub(super) linear: [f32; 2],
+    pub(super) z: f32,
+    pub(super) w: f32,
+}
+
+/// A triangle, or a rectangle of which a triangle is half.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Area {
+    corners: [ScreenCorner; 3],
+    /// Twice the signed area.
+    area: i64,
+    bits: u32,
+    is_rectangle: bool,
+}
+
+/// Larger coordinates would overflow the edge functions.
+const MOST: u64 = 1 << 29;
+
+impl Area {
+    /// Creates an area of three corners; `None` if it covers nothing.
+    pub(super) fn new(corners: [ScreenCorner; 3], bits: u32, is_rectangle: bool) -> Option<Self> {
+        if corners.iter().any(|corner| corner.x.unsigned_abs() > MOST || corner.y.unsigned_abs() > MOST) {
+            return None;
+        }
+        let [a, b, c] = corners;
+        let area = (b.x - a.x) * (c.y - a.y) - (c.x - a.x) * (b.y - a.y);
+        (area != 0).then_some(Self { corners, area, bits, is_rectangle })
+    }
+
+    /// Returns `true` if the corners go round clockwise as seen: y grows downward.
+    pub(super) const fn is_clockwise(&self) -> bool {
+        self.area > 0
+    }
+
+    /// Returns the pixels that may be covered.
+    pub(super) fn bounds(&self) -> Rectangle {
+        let range = |of: fn(&ScreenCorner) -> i64| {
+            let values = self.corners.map(|corner| of(&corner));
+            let (low, high) = (values.into_iter().min().unwrap_or(0), values.into_iter().max().unwrap_or(0));
+            [(low >> self.bits) as i32, ((high >> self.bits) + 1) as i32]
+        };
+        let ([left, right], [top, bottom]) = (range(|corner| corner.x), range(|corner| corner.y));
+        Rectangle { first: [left, top], end: [right, bottom] }
+    }
+
+    /// Returns the place of a pixel's centre.
+    fn centre(&self, x: i32, y: i32) -> [i64; 2] {
+        let half = 1_i64 << self.bits >> 1;
+        [(i64::from(x) << self.bits) + half, (i64::from(y) << self.bits) + half]
+    }
+
+    /// Returns the edge functions at a place, which are positive inside, and whether each edge is a top or a left one.
+    fn edges(&self, [px, py]: [i64; 2]) -> [(i64, bool); 3] {
+        let sign = self.area.signum();
+        [(1, 2), (2, 0), (0, 1)].map(|(from, to)| {
+            let (a, b) = (&self.corners[from], &self.corners[to]);
+            let (dx, dy) = (sign * (b.x - a.x), sign * (b.y - a.y));
+            (dx * (py - a.y) - dy * (px - a.x), dy < 0 || dy == 0 && dx > 0)
+        })
+    }
+
+    /// Returns `true` if the centre of a pixel is inside, or on a top or left edge.
+    pub(super) fn covers(&self, x: i32, y: i32) -> bool {
+        let place = self.centre(x, y);
+        if self.is_rectangle {
+            let [px, py] = place;
+            let inside = |at: i64, of: fn(&ScreenCorner) -> i64| {
+                let values = self.corners.map(|corner| of(&corner));
+                let (low, high) = (values.into_iter().min(), values.into_iter().max());
+                low.is_some_and(|low| at >= low) && high.is_some_and(|high| at < high)
+            };
+            return inside(px, |corner| corner.x) && inside(py, |corner| corner.y);
+        }
+        self.edges(place).iter().all(|(value, is_top_or_left)| *value > 0 || *value == 0 && *is_top_or_left)
+    }
+
+    /// Returns the values of a pixel, which may be outside.
+    pub(super) fn values(&self, x: i32, y: i32) -> Values {
+        let area = self.area.abs() as f64;
+        let weights = self.edges(self.centre(x, y)).map(|(value, _)| value as f64 / area);
+        let sum = |of: &dyn Fn(&ScreenCorner) -> f64| -> f64 {
+            weights.iter().zip(&self.corners).map(|(weight, corner)| weight * of(corner)).sum()
+        };
+        let inverse = sum(&|corner| corner.inverse_w);
+        let perspective =
+            [1, 2].map(|vertex: usize| (sum(&|corner| corner.inverse_w * corner.shares[vertex]) / inverse) as f32);
+        let linear = [1, 2].map(|vertex: usize| sum(&|corner| corner.linear[vertex]) as f32);
+        Values { perspective, linear, z: sum(&|corner| corner.z) as f32, w: (1.0 / inverse) as f32 }
+    }
+}
+
+/// Returns a coordinate in units of the snapping.
+pub(super) fn snapped(value: f32, bits: u32, rounding: u32, centre_is_half: bool) -> i64 {
+    let scaled = f64::from(value) * f64::from(1_u32 << bits);
+    let rounded = match rounding {
+        0 => scaled.trunc(),
+        1 => (scaled + 0.5).floor(),
+        _ => scaled.round_ties_even(),
+    };
+    // With whole numbers at the centres of pixels, everything is half a pixel to the left.
+    (rounded as i64).saturating_add(if centre_is_half { 0 } else { 1 << bits >> 1 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn area(points: [[i64; 2]; 3], is_rectangle: bool) -> Option<Area> {
+        let unit = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+        let corner = |index: usize| ScreenCorner {
+            x: points[index][0],
+            y: points[index][1],
+            z: index as f64 / 4.0,
+            inverse_w: 1.0,
+            shares: unit[index],
+            linear: unit[index],
+        };
+        Area::new([corner(0), corner(1), corner(2)], 8, is_rectangle)
+    }
+
+    #[test]
+    fn pixels_of_a_mesh_are_covered_once() {
+        // Vertices lie on centres of pixels too, where the rule decides.
+        let mut seed = 7_u32;
+        let mut next = |most: u32| {
+            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (seed >> 8) % most
+        };
+        for _ in 0..200 {
+            let centre = [next(16) * 256 + 128, next(16) * 256 + 128].map(i64::from);
+            let corners = [[0, 0], [4096, 0], [4096, 4096], [0, 4096]];
+            for y in 0..16 {
+                for x in 0..16 {
+                    let covered = (0..4)
+                        .filter_map(|side: usize| area([corners[side], corners[(side + 1) % 4], centre], false))
+                        .filter(|area| area.covers(x, y))
+                        .count();
+                    assert_eq!(covered, 1, "{x} {y} of {centre:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn top_and_left_edges_belong_to_a_triangle_and_others_do_not() {
+        let square = area([[128, 128], [1152, 128], [128, 1152]], false).unwrap();
+        assert!(square.is_clockwise());
+        assert!(square.covers(0, 0) && square.covers(3, 0) && square.covers(0, 3));
+        assert!(!square.covers(4, 0) && !square.covers(0, 4) && !square.covers(2, 2));
+        let turned = area([[128, 128], [128, 1152], [1152, 128]], false).unwrap();
+        assert!(!turned.is_clockwise() && turned.covers(0, 0) && !turned.covers(2, 2));
+    }
+
+    #[test]
+    fn a_rectangle_covers_its_bounds_and_extends_its_planes() {
+        let rectangle = area([[0, 0], [0, 1024], [1024, 0]], true).unwrap();
+        let covered =
+            (-1..5).flat_map(|y| (-1..5).map(move |x| (x, y))).filter(|(x, y)| rectangle.covers(*x, *y)).count();
+        assert_eq!(covered, 16);
+        let values = rectangle.values(3, 3);
+        assert_eq!(values.perspective, [0.875, 0.875]);
+        assert_eq!(values.z, 0.875 * 0.25 + 0.875 * 0.5);
+    }
+
+    #[test]
+    fn degenerate_and_huge_triangles_cover_nothing() {
+        assert!(area([[0, 0], [256, 256], [512, 512]], false).is_none());
+        assert!(area([[0, 0], [i64::MAX, 0], [0, 256]], false).is_none());
+    }
+
+    #[test]
+    fn coordinates_snap_to_the_nearest_and_ties_to_even() {
+        let snap = |value| snapped(value, 8, 2, true);
+        assert_eq!([snap(0.5), snap(1.5 / 256.0), snap(2.5 / 256.0), snap(-0.25)], [128, 2, 2, -64]);
+        assert_eq!(snapped(1.0, 8, 2, false), 384);
+    }
+}

@@ -1,0 +1,233 @@
+//! The addresses of pixels of targets.
+
+use amdgpu_hw::GfxLevel;
+use amdgpu_surface::{Chip, addr1, addr2, addr3, tiler::Subresource};
+
+use super::format::Format;
+use crate::{Colour, Depth, DepthPlane, DrawState, Feature};
+
+/// A level of a target, prepared for computing addresses.
+#[derive(Debug)]
+pub(super) struct Plane {
+    level: Subresource,
+    base: u64,
+    xor: u64,
+    first_layer: u32,
+    last_layer: u32,
+    pub(super) bytes: usize,
+}
+
+impl Plane {
+    /// Returns the address of a pixel; `None` outside the target.
+    pub(super) fn address(&self, x: u32, y: u32, layer: u32) -> Option<u64> {
+        let z = self.first_layer.checked_add(layer).filter(|z| *z <= self.last_layer)?;
+        let offset = self.level.address(x, y, z, 0).ok()?;
+        Some(self.base.wrapping_add(offset ^ self.xor) & 0xffff_ffff_ffff)
+    }
+
+    /// Returns the padded width and height.
+    fn size(&self) -> [u32; 2] {
+        let [width, height, _] = self.level.extent();
+        [width, height]
+    }
+}
+
+/// What all generations need for the layout of a target.
+struct Facts {
+    bits: u32,
+    size: [u32; 2],
+    slices: u32,
+    is_volume: bool,
+    level: u32,
+    last_level: u32,
+    mode: u32,
+    pitch: u32,
+    address: u64,
+    layers: [u32; 2],
+}
+
+/// The targets of a draw.
+#[derive(Debug, Default)]
+pub(super) struct Targets {
+    pub(super) colours: Vec<(Colour, Format, Plane)>,
+    pub(super) depth: Option<Plane>,
+    pub(super) stencil: Option<Plane>,
+    /// The size of the largest target; nothing is drawn outside.
+    pub(super) size: Option<[u32; 2]>,
+}
+
+impl Targets {
+    /// Prepares the targets that the draw accesses.
+    pub(super) fn new(state: &DrawState, chip: Option<&Chip>) -> Result<Self, Feature> {
+        let mut targets = Self::default();
+        let writes = state.operation.mode == 1;
+        for colour in state.colours.iter().filter(|colour| writes && colour.written() != 0) {
+            let format = Format::new(colour).ok_or(Feature::ColourFormat(colour.format))?;
+            let facts = Facts {
+                bits: format.bits(),
+                size: colour.size,
+                slices: colour.depth,
+                is_volume: colour.is_volume,
+                level: colour.level,
+                last_level: colour.last_level,
+                mode: colour.mode,
+                pitch: colour.pitch,
+                address: colour.address,
+                layers: colour.layers,
+            };
+            let plane = plane(state.level, chip, &facts).ok_or(Feature::Tiling(colour.mode))?;
+            targets.colours.push((*colour, format, plane));
+        }
+        let depth = &state.depth;
+        let tests = depth.test.is_some() || depth.bounds.is_some() || depth.clears[0].is_some();
+        if let Some(found) = depth.plane.filter(|_| tests) {
+            let bits = if found.format == 1 { 16 } else { 32 };
+            targets.depth =
+                Some(depth_plane(state, chip, &found, bits, depth.splits[0]).ok_or(Feature::Tiling(found.mode))?);
+        }
+        if let Some(found) = depth.stencil.filter(|_| depth.faces.is_some()) {
+            targets.stencil =
+                Some(depth_plane(state, chip, &found, 8, depth.splits[1]).ok_or(Feature::Tiling(found.mode))?);
+        }
+        let planes = targets.colours.iter().map(|(_, _, plane)| plane).chain(&targets.depth).chain(&targets.stencil);
+        targets.size = planes.map(Plane::size).reduce(|a, b| [a[0].max(b[0]), a[1].max(b[1])]);
+        Ok(targets)
+    }
+}
+
+fn depth_plane(state: &DrawState, chip: Option<&Chip>, plane: &DepthPlane, bits: u32, split: u32) -> Option<Plane> {
+    let depth = &state.depth;
+    let facts = Facts {
+        bits,
+        size: depth.size,
+        slices: depth.layers[1].checked_add(1)?,
+        is_volume: false,
+        level: depth.level,
+        last_level: depth.last_level,
+        mode: plane.mode,
+        pitch: depth.pitch,
+        // Reads and writes go to the same place, as all drivers have it.
+        address: plane.address[1],
+        layers: depth.layers,
+    };
+    match state.level {
+        GfxLevel::Gfx7 | GfxLevel::Gfx8 => tiled_depth(chip?, depth, &facts, split),
+        level => self::plane(level, chip, &facts),
+    }
+}
+
+/// Returns the plane of a target; `None` if it has no addresses.
+fn plane(level: GfxLevel, chip: Option<&Chip>, facts: &Facts) -> Option<Plane> {
+    let chip = chip?;
+    match level {
+        GfxLevel::Gfx6 | GfxLevel::Gfx7 | GfxLevel::Gfx8 => tiles(chip, facts),
+        GfxLevel::Gfx12 => modern(chip, facts),
+        _ => blocks(chip, facts),
+    }
+}
+
+fn finish(level: Subresource, base: u64, block_bits: u32, facts: &Facts) -> Plane {
+    let mask = (1_u64 << block_bits) - 1;
+    let [first_layer, last_layer] = facts.layers;
+    let bytes = (facts.bits / 8) as usize;
+    Plane { level, base: base & !mask, xor: base & mask, first_layer, last_layer, bytes }
+}
+
+/// Returns the plane of a level in macro tiles, whose address has the rotation of pipes and banks in its low bits.
+fn rotated(
+    facts: &Facts,
+    info: &addr1::TileInfo,
+    is_macro: bool,
+    addresser: impl Fn(u32, u32) -> Option<addr1::Addresser>,
+) -> Option<Plane> {
+    let (pipes, banks) = (u64::from(info.pipes()), u64::from(info.banks.max(1)));
+    let swizzle = facts.address >> 8;
+    let (pipe, bank, unit) = if is_macro {
+        (swizzle & (pipes - 1), (swizzle / pipes) & (banks - 1), 256 * pipes * banks)
+    } else {
+        (0, 0, 1)
+    };
+    let level = Subresource::gfx6(&addresser(bank as u32, pipe as u32)?).ok()?;
+    Some(finish(level, facts.address & !(unit - 1), 0, facts))
+}
+
+/// GFX6 to GFX8: the address is that of the level, whose tiling is in a table of the chip.
+fn tiles(chip: &Chip, facts: &Facts) -> Option<Plane> {
+    let image = addr1::Image {
+        slices: facts.slices,
+        ..addr1::Image::new(
+            addr1::TileMode::LINEAR_ALIGNED,
+            addr1::TileType::Display,
+            facts.bits,
+            facts.size[0],
+            facts.size[1],
+        )
+    };
+    let layout = addr1::layout_of_view(chip, &image, facts.mode).ok()?;
+    let (level, _) = layout.level(0)?;
+    rotated(facts, &level.info, level.mode.is_macro(), |bank, pipe| {
+        addr1::Addresser::new(chip, &image, level, bank, pipe).ok()
+    })
+}
+
+/// GFX7 and GFX8: the tiling of depth is in DB_DEPTH_INFO.
+fn tiled_depth(chip: &Chip, depth: &Depth, facts: &Facts, split: u32) -> Option<Plane> {
+    let field = |low: u32, bits: u32| depth.tiling >> low & ((1 << bits) - 1);
+    let info = addr1::TileInfo {
+        banks: 2 << field(19, 2),
+        bank_width: 1 << field(13, 2),
+        bank_height: 1 << field(15, 2),
+        aspect: 1 << field(17, 2),
+        tile_split: 64 << split.min(6),
+        pipe_config: field(8, 5) + 1,
+    };
+    let mode = addr1::TileMode::of_register(false, field(4, 4));
+    let tiles = addr1::Tiles {
+        mode,
+        tile_type: addr1::TileType::Depth,
+        info,
+        bits: facts.bits,
+        pitch: facts.size[0],
+        height: facts.size[1],
+        depth: facts.slices,
+    };
+    rotated(facts, &info, mode.is_macro(), |bank, pipe| addr1::Addresser::of_tiles(chip, &tiles, bank, pipe).ok())
+}
+
+/// GFX9 to GFX11.5.
+fn blocks(chip: &Chip, facts: &Facts) -> Option<Plane> {
+    let mode = u8::try_from(facts.mode).ok().and_then(addr2::SwizzleMode::new)?;
+    let [width, height] = facts.size;
+    let mut image = addr2::Image {
+        dimension: if facts.is_volume { addr2::Dimension::D3 } else { addr2::Dimension::D2 },
+        slices: facts.slices,
+        levels: facts.last_level.checked_add(1)?,
+        usage: addr2::Usage::TEXTURE,
+        ..addr2::Image::new(mode, facts.bits, width, height)
+    };
+    let mut layout = addr2::layout(chip, &image).ok()?;
+    let pitch = facts.pitch.saturating_add(1);
+    let is_other = chip.level() == GfxLevel::Gfx9 && facts.last_level == 0 && pitch > layout.pixel_pitch;
+    if is_other && !layout.epitch_is_height {
+        image.pitch = pitch;
+        layout = addr2::layout(chip, &image).ok()?;
+    }
+    let bits = if mode.is_linear() { 0 } else { layout.align.max(1).ilog2() };
+    let addresser = addr2::Addresser::new(chip, &image, &layout, 0).ok()?;
+    Some(finish(Subresource::gfx9(&addresser, facts.level).ok()?, facts.address, bits, facts))
+}
+
+/// GFX12.
+fn modern(chip: &Chip, facts: &Facts) -> Option<Plane> {
+    let mode = u8::try_from(facts.mode).ok().and_then(addr3::Mode::new)?;
+    let [width, height] = facts.size;
+    let image = addr3::Image {
+        dimension: if facts.is_volume { addr3::Dimension::D3 } else { addr3::Dimension::D2 },
+        slices: facts.slices,
+        levels: facts.last_level.checked_add(1)?,
+        ..addr3::Image::new(mode, facts.bits, width, height)
+    };
+    let layout = addr3::layout(chip, &image).ok()?;
+    let bits = if mode.is_linear() { 0 } else { mode.block_bits() };
+    Some(finish(Subresource::gfx12(&image, &layout, facts.level).ok()?, facts.address, bits, facts))
+}

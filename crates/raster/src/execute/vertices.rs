@@ -1,0 +1,190 @@
+//! Groups of vertices: which vertices and primitives a wave has, and what it exports.
+
+use std::collections::HashMap;
+
+use amdgpu_hw::GfxLevel;
+
+use super::{
+    Drawn, Ended, Export, Memory, MemoryFault, Shaders,
+    assemble::{Primitive, Primitives},
+    entry::{self, Contents},
+};
+use crate::{DrawState, FrontEnd};
+
+/// The numbers of export targets.
+const POSITION: u8 = 12;
+const PRIMITIVE: u8 = 20;
+const PARAMETER: u8 = 32;
+
+/// A primitive that a wave leaves to the rasterizer: its slot, and the slots of its vertices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Drawable {
+    pub(super) slot: u8,
+    pub(super) vertices: [u8; 3],
+}
+
+/// What a wave of vertices has exported.
+pub(super) struct Group {
+    /// The position vectors of each vertex: the position, sizes and layers, distances.
+    pub(super) positions: Vec<[[u32; 4]; 64]>,
+    /// The vertices that exported a position.
+    pub(super) exported: u64,
+    /// The parameters, by number and slot.
+    pub(super) parameters: Vec<[[u32; 4]; 64]>,
+    pub(super) primitives: Vec<Drawable>,
+}
+
+/// Makes groups of a draw.
+pub(super) struct Groups<'d> {
+    state: &'d DrawState,
+    memory: &'d dyn Memory,
+    /// The primitive that did not fit into the last group.
+    pending: Option<Primitive>,
+    number: u64,
+    ring_offset: u64,
+}
+
+impl<'d> Groups<'d> {
+    pub(super) const fn new(state: &'d DrawState, memory: &'d dyn Memory) -> Self {
+        Self { state, memory, pending: None, number: 0, ring_offset: 0 }
+    }
+
+    /// Runs the next group of an instance; `None` at the end of the instance. A group is a wave, which is smaller than the limits
+    /// of all generations.
+    pub(super) fn next(
+        &mut self,
+        instance: u32,
+        primitives: &mut Primitives<'_>,
+        shaders: &mut dyn Shaders,
+        drawn: &mut Drawn,
+    ) -> Result<Option<Group>, Ended> {
+        let most = self.state.vertex.lanes as usize;
+        let mut vertices: Vec<(u32, u32)> = Vec::new();
+        let mut places: HashMap<u32, u8> = HashMap::new();
+        let mut listed: Vec<([u8; 3], u32)> = Vec::new();
+        while listed.len() < most {
+            let Some(primitive) = self.pending.take().or_else(|| primitives.next(self.memory, drawn)) else { break };
+            let reuses = self.state.reuses_vertices;
+            let new = if reuses {
+                let known = |index: &&u32| !places.contains_key(index);
+                primitive.vertices.iter().filter(known).count()
+            } else {
+                3
+            };
+            if vertices.len() + new > most {
+                self.pending = Some(primitive);
+                break;
+            }
+            let mut place = |index: u32| {
+                let mut add = || {
+                    vertices.push((index, primitive.number));
+                    (vertices.len() - 1) as u8
+                };
+                if reuses { *places.entry(index).or_insert_with(add) } else { add() }
+            };
+            let slots = primitive.vertices.map(&mut place);
+            listed.push((slots, primitive.number));
+        }
+        if listed.is_empty() {
+            return Ok(None);
+        }
+        let contents = Contents {
+            vertices: &vertices,
+            primitives: &listed,
+            instance,
+            number: self.number,
+            ring_offset: self.ring_offset,
+        };
+        let wave = entry::vertex_wave(self.state, &contents);
+        self.number += 1;
+        drawn.vertex_waves += 1;
+        let exports = shaders.vertices(&self.state.vertex, &wave)?;
+        let mut group = self.collect(&exports, &listed)?;
+        if self.state.level >= GfxLevel::Gfx11 {
+            self.read_ring(&mut group, drawn);
+        }
+        Ok(Some(group))
+    }
+
+    /// Returns the number of parameters of a slot in the attribute ring.
+    fn row(&self) -> u64 {
+        u64::from(self.state.outputs.parameters.max(1) + self.state.outputs.primitive_parameters)
+    }
+
+    fn collect(&self, exports: &[Export], listed: &[([u8; 3], u32)]) -> Result<Group, Ended> {
+        let mut group =
+            Group { positions: vec![[[0; 4]; 64]; 4], exported: 0, parameters: Vec::new(), primitives: Vec::new() };
+        let mut primitives = Vec::new();
+        for export in exports {
+            let component = |lane: usize| [0, 1, 2, 3].map(|index| export.values[index][lane]);
+            let lanes = (0..64).filter(|lane| export.lanes >> lane & 1 != 0);
+            match export.target {
+                POSITION..=15 => {
+                    let vector = &mut group.positions[usize::from(export.target - POSITION)];
+                    lanes.for_each(|lane| vector[lane] = component(lane));
+                    if export.target == POSITION {
+                        group.exported |= export.lanes;
+                    }
+                }
+                PRIMITIVE => {
+                    for lane in lanes {
+                        let Some(vertices) = entry::unpacked(self.state.level, export.values[0][lane]) else {
+                            continue;
+                        };
+                        if vertices.iter().any(|slot| *slot >= 64) {
+                            return Err(Ended::Hang(format!("a primitive has vertex {} of 64", vertices[0])));
+                        }
+                        primitives.push(Drawable { slot: lane as u8, vertices });
+                    }
+                }
+                PARAMETER..=63 => {
+                    let number = usize::from(export.target - PARAMETER);
+                    if group.parameters.len() <= number {
+                        group.parameters.resize(number + 1, [[0; 4]; 64]);
+                    }
+                    lanes.for_each(|lane| group.parameters[number][lane] = component(lane));
+                }
+                _ => return Err(Ended::Hang(format!("the vertex program exports to target {}", export.target))),
+            }
+        }
+        group.primitives = if matches!(self.state.front_end, FrontEnd::Ngg { .. }) {
+            primitives
+        } else {
+            let drawable =
+                |(slot, (vertices, _)): (usize, &([u8; 3], u32))| Drawable { slot: slot as u8, vertices: *vertices };
+            listed.iter().enumerate().map(drawable).collect()
+        };
+        Ok(group)
+    }
+
+    /// Reads the parameters that the wave has stored to the attribute ring: blocks of 32 slots, of which each parameter has a row of
+    /// 16 bytes a slot.
+    fn read_ring(&mut self, group: &mut Group, drawn: &mut Drawn) {
+        let row = self.row();
+        let space = 2 * row * 512;
+        let count =
+            self.state.inputs.attributes.iter().filter_map(|one| one.parameter).max().map_or(0, |last| last + 1);
+        group.parameters = vec![[[0; 4]; 64]; count as usize];
+        let start = self.state.attribute_ring + self.ring_offset;
+        for (number, parameter) in group.parameters.iter_mut().enumerate() {
+            for (half, slots) in parameter.chunks_exact_mut(32).enumerate() {
+                let mut bytes = [0; 512];
+                let at = start + (half as u64 * row + number as u64) * 512;
+                if let Err(fault) = self.memory.load(at, &mut bytes) {
+                    drawn.fault = drawn.fault.or(Some(MemoryFault { is_write: false, ..fault }));
+                    bytes.fill(0);
+                }
+                for (slot, raw) in slots.iter_mut().zip(bytes.chunks_exact(16)) {
+                    for (component, word) in slot.iter_mut().zip(raw.chunks_exact(4)) {
+                        *component = word.iter().rev().fold(0, |value, byte| value << 8 | u32::from(*byte));
+                    }
+                }
+            }
+        }
+        // The next group gets other memory, as on hardware.
+        self.ring_offset += space;
+        if self.ring_offset + space > self.state.attribute_ring_bytes {
+            self.ring_offset = 0;
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Execution of draws on the memory of their job: the fixed functions of `amdgpu-raster` and the waves of `amdgpu-waves`.
+
+use amdgpu_hw::GfxLevel;
+use amdgpu_isa::WaveSize;
+use amdgpu_packets::pm4::Register;
+use amdgpu_raster::{Call, DrawState, Ended, Export, Indices, MemoryFault, PixelWave, Program, Registers, VertexWave};
+use amdgpu_surface::Chip;
+use amdgpu_waves::{
+    Access, GraphicsStage, GraphicsWave, Limits, PageFault, Reason, StageEnd, StageRunner,
+};
+
+use super::{
+    interpreter::{JobMemory, border_colors, report},
+    skipped::Skipped,
+};
+use crate::gpu::{Draw, Job, Memory, Scene, Unfinished};
+
+/// Executes a draw. A draw with features that are not simulated is counted and left out.
+pub(super) fn run(
+    draw: &Draw,
+    level: GfxLevel,
+    scene: &Scene<'_>,
+    chip: Option<&Chip>,
+    limits: Limits,
+    skipped: &Skipped,
+) -> Result<(), Unfinished> {
+    let indices = draw.indices.map(|indices| Indices {
+        va: indices.va.low_48_bits(),
+        count: indices.count,
+        bytes: indices.bytes,
+    });
+    // The vertex offset and the first instance are in user data, where the program adds them.
+    let call = Call {
+        count: Some(draw.count),
+        instances: Some(draw.instances),
+        first: if draw.indices.is_some() { draw.first } else { 0 },
+        indices,
+        initiator: draw.initiator,
+    };
+    let read = |offset: u32| scene.state.registers().written(Register::at_byte(offset)?);
+    let state = DrawState::new(call, &Registers::new(level, &read));
+    let memory = JobMemory { memory: scene.memory, job: scene.job };
+    let mut stages = Stages { state: &state, chip, scene, limits, vertex: None, pixel: None };
+    let result = amdgpu_raster::draw(&state, chip, &memory, &mut stages);
+    for fault in [&stages.vertex, &stages.pixel].into_iter().flatten().filter_map(StageRunner::fault) {
+        report(fault, scene);
+    }
+    match result {
+        Ok(drawn) => {
+            if let Some(fault) = drawn.fault {
+                let access = if fault.is_write { Access::Store } else { Access::Load };
+                report(PageFault { va: fault.va, access }, scene);
+            }
+            tracing::trace!(?drawn, "a draw");
+            Ok(())
+        }
+        Err(Ended::NotExecuted(features)) => {
+            let names: Vec<_> = features.iter().map(ToString::to_string).collect();
+            skipped.add(&names.join(", "), scene.place);
+            Ok(())
+        }
+        Err(Ended::Stopped) => Err(Unfinished::Cancelled),
+        Err(Ended::NoProgram) => Ok(()),
+        Err(ended) => {
+            scene.job.hung(&format!("{}: {ended}", scene.place));
+            Err(Unfinished::Hang)
+        }
+    }
+}
+
+impl<M: Memory + ?Sized, J: Job + ?Sized> amdgpu_raster::Memory for JobMemory<'_, M, J> {
+    fn load(&self, va: u64, out: &mut [u8]) -> Result<(), MemoryFault> {
+        amdgpu_waves::Memory::load(self, va, out).map_err(|fault| MemoryFault { va: fault.va, is_write: false })
+    }
+
+    fn store(&self, va: u64, data: &[u8]) -> Result<(), MemoryFault> {
+        amdgpu_waves::Memory::store(self, va, data).map_err(|fault| MemoryFault { va: fault.va, is_write: true })
+    }
+
+    fn is_stopped(&self) -> bool {
+        amdgpu_waves::Memory::is_stopped(self)
+    }
+}
+
+/// The programs of a draw.
+struct Stages<'s> {
+    state: &'s DrawState,
+    chip: Option<&'s Chip>,
+    scene: &'s Scene<'s>,
+    limits: Limits,
+    vertex: Option<StageRunner>,
+    pixel: Option<StageRunner>,
+}
+
+impl Stages<'_> {
+    fn runner(&self, program: &Program) -> StageRunner {
+        let stage = GraphicsStage {
+            level: self.state.level,
+            wave: if program.lanes == 32 { WaveSize::Wave32 } else { WaveSize::Wave64 },
+            program: program.address,
+            resources: program.resources,
+            saturates16: program.saturates16,
+            lds_bytes: program.lds_bytes as usize,
+            scratch_ring: self.state.scratch_ring,
+            scratch_base: self.state.scratch_base,
+            chip: self.chip.copied(),
+            border_colors: border_colors(self.state.level, self.scene.state),
+        };
+        StageRunner::new(&stage, self.limits)
+    }
+
+    /// Runs a wave on a runner.
+    fn run(&self, runner: &mut StageRunner, program: &Program, wave: &GraphicsWave<'_>) -> Result<Vec<Export>, Ended> {
+        let memory = JobMemory { memory: self.scene.memory, job: self.scene.job };
+        match runner.run(wave, &memory) {
+            Ok(exports) => Ok(exports.into_iter().map(export).collect()),
+            Err(StageEnd::Stopped) => Err(Ended::Stopped),
+            Err(StageEnd::Hang(hang)) => match hang.reason {
+                // A program that is not mapped is a page fault, as for dispatches.
+                Reason::Fetch(fault) => {
+                    report(fault, self.scene);
+                    Err(Ended::NoProgram)
+                }
+                _ => Err(Ended::Hang(format!("program {:#x}: {hang}", program.address))),
+            },
+        }
+    }
+}
+
+fn export(export: amdgpu_waves::Export) -> Export {
+    Export {
+        target: export.target,
+        enabled: export.enabled,
+        is_last: export.is_last,
+        lanes: export.lanes,
+        values: export.values,
+        is_compressed: export.is_compressed,
+    }
+}
+
+impl amdgpu_raster::Shaders for Stages<'_> {
+    fn vertices(&mut self, program: &Program, wave: &VertexWave) -> Result<Vec<Export>, Ended> {
+        let mut runner = self.vertex.take().unwrap_or_else(|| self.runner(program));
+        let start = GraphicsWave {
+            scalars: &wave.scalars,
+            vectors: &wave.vectors,
+            exec: wave.lanes,
+            primitives: &[],
+            quads: &[],
+        };
+        let result = self.run(&mut runner, program, &start);
+        self.vertex = Some(runner);
+        result
+    }
+
+    fn pixels(&mut self, program: &Program, wave: &PixelWave) -> Result<Vec<Export>, Ended> {
+        let mut runner = self.pixel.take().unwrap_or_else(|| self.runner(program));
+        let start = GraphicsWave {
+            scalars: &wave.scalars,
+            vectors: &wave.vectors,
+            exec: wave.lanes,
+            primitives: &wave.primitives,
+            quads: &wave.quads,
+        };
+        let result = self.run(&mut runner, program, &start);
+        self.pixel = Some(runner);
+        result
+    }
+}

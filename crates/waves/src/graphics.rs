@@ -1,0 +1,209 @@
+//! Waves of vertex and pixel shaders.
+
+use amdgpu_hw::GfxLevel;
+use amdgpu_isa::WaveSize;
+use amdgpu_surface::Chip;
+
+use crate::{
+    dispatch::Dispatch,
+    group::Group,
+    image::cache::Images,
+    memory::{Memory, PageFault},
+    outcome::Hang,
+    program::{
+        code::Code,
+        shape::Shape,
+        source::{EXEC, M0},
+    },
+    run::Limits,
+    watch::observer::Unobserved,
+    wave::{
+        registers::Registers,
+        state::{Graphics, Indexing, Scratch, Status, Wave},
+    },
+};
+
+/// The values of an attribute for a primitive: P0, P10 and P20 of each component.
+pub type Interpolant = [[u32; 3]; 4];
+
+/// A program of a graphics stage, and what all of its waves start with.
+#[derive(Clone, Debug)]
+pub struct GraphicsStage {
+    /// The generation of the chip.
+    pub level: GfxLevel,
+    /// The wave size.
+    pub wave: WaveSize,
+    /// The address of the program in bytes.
+    pub program: u64,
+    /// The values of the stage's RSRC1 and RSRC2 registers.
+    pub resources: [u32; 2],
+    /// `true` if conversions to 16 bits saturate: the field is elsewhere in each stage.
+    pub saturates16: bool,
+    /// The LDS size of a work-group in bytes.
+    pub lds_bytes: usize,
+    /// The value of SPI_TMPRING_SIZE.
+    pub scratch_ring: u32,
+    /// The address of scratch memory in bytes (GFX11 and later).
+    pub scratch_base: u64,
+    /// The chip, for the tiling of images.
+    pub chip: Option<Chip>,
+    /// The address of the table of border colours in bytes.
+    pub border_colors: u64,
+}
+
+/// The registers of a wave that starts.
+#[derive(Clone, Copy, Debug)]
+pub struct GraphicsWave<'w> {
+    /// The scalar registers from the first on.
+    pub scalars: &'w [u32],
+    /// The vector registers from the first on. Those that the program has not allocated are ignored.
+    pub vectors: &'w [[u32; 64]],
+    /// The lanes that are on.
+    pub exec: u64,
+    /// The attributes of primitives, for pixel shaders.
+    pub primitives: &'w [Vec<Interpolant>],
+    /// The primitive of each quad.
+    pub quads: &'w [u16],
+}
+
+/// An export of a wave.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Export {
+    /// The number of the target.
+    pub target: u8,
+    /// The components that are exported: a bit each.
+    pub enabled: u8,
+    /// `true` if components have 16 bits.
+    pub is_compressed: bool,
+    /// `true` for the last export of its kind.
+    pub is_last: bool,
+    /// `true` if lanes that are off are discarded.
+    pub is_valid_mask: bool,
+    /// The lanes that are on.
+    pub lanes: u64,
+    /// The components of each lane; 0 for those that are not exported.
+    pub values: [[u32; 64]; 4],
+}
+
+/// The reason why a wave did not end by itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StageEnd {
+    /// The wave cannot continue.
+    Hang(Box<Hang>),
+    /// [`Memory::is_stopped`] returned `true`.
+    Stopped,
+}
+
+/// Executes the waves of a stage, one after the other. Code is decoded once.
+pub struct StageRunner {
+    dispatch: Dispatch,
+    shape: Shape,
+    lds_bytes: usize,
+    code: Code,
+    images: Images,
+    limits: Limits,
+    used: u64,
+    fault: Option<PageFault>,
+}
+
+impl std::fmt::Debug for StageRunner {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("StageRunner").field("dispatch", &self.dispatch).finish_non_exhaustive()
+    }
+}
+
+impl StageRunner {
+    /// Prepares a stage.
+    pub fn new(stage: &GraphicsStage, limits: Limits) -> Self {
+        let first = stage.resources[0] & !(1 << 26) | u32::from(stage.saturates16) << 26;
+        let shared = stage.resources[1] >> 28 & 15;
+        let dispatch = Dispatch {
+            level: stage.level,
+            wave: stage.wave,
+            program: stage.program,
+            resources: [first, stage.resources[1], if stage.level >= GfxLevel::Gfx10 { shared } else { 0 }],
+            user_data: [0; 16],
+            threads: [1; 3],
+            partial: [0; 3],
+            start: [0; 3],
+            end: [1; 3],
+            scratch_ring: stage.scratch_ring,
+            scratch_base: stage.scratch_base,
+            chip: stage.chip,
+            border_colors: stage.border_colors,
+        };
+        let shape = Shape { is_graphics: true, ..dispatch.shape() };
+        let images = Images::new(stage.level, dispatch.chip.as_ref());
+        let lds_bytes = stage.lds_bytes;
+        Self { shape, lds_bytes, code: Code::new(shape), images, limits, used: 0, fault: None, dispatch }
+    }
+
+    /// Executes a wave to its end and returns its exports, in order.
+    ///
+    /// # Errors
+    ///
+    /// [`StageEnd`] if the wave cannot continue, if all waves together use more than [`Limits::instructions`] times
+    /// [`Limits::WHOLE`] instructions or this one more than [`Limits::instructions`], or if the memory stops it.
+    pub fn run(&mut self, wave: &GraphicsWave<'_>, memory: &dyn Memory) -> Result<Vec<Export>, StageEnd> {
+        let mut group =
+            Group::of_wave(self.wave(wave), self.dispatch.level, self.lds_bytes, self.dispatch.border_colors);
+        let result = loop {
+            if memory.is_stopped() {
+                break Err(StageEnd::Stopped);
+            }
+            match group.slice(&mut self.code, &mut self.images, memory, &Unobserved) {
+                Ok(true) => break Ok(()),
+                Ok(false) => {}
+                Err(hang) => break Err(StageEnd::Hang(hang)),
+            }
+            let used = group.counters().instructions;
+            let whole = self.limits.instructions.saturating_mul(Limits::WHOLE);
+            if used > self.limits.instructions || self.used.saturating_add(used) > whole {
+                break Err(StageEnd::Hang(Box::new(group.out_of_budget(self.limits.instructions, memory))));
+            }
+        };
+        self.used = self.used.saturating_add(group.counters().instructions);
+        self.fault = self.fault.or(group.fault());
+        result.map(|()| group.into_exports())
+    }
+
+    /// Returns the first access that faulted.
+    pub const fn fault(&self) -> Option<PageFault> {
+        self.fault
+    }
+
+    /// Returns a wave with these registers.
+    fn wave(&self, start: &GraphicsWave<'_>) -> Wave {
+        let dispatch = &self.dispatch;
+        let lanes = dispatch.wave.lanes();
+        let mut registers =
+            Registers::new(dispatch.level, lanes, self.shape.vgprs, dispatch.private_vgprs(), dispatch.mode());
+        for (to, from) in registers.scalars.iter_mut().take(usize::from(M0) - 20).zip(start.scalars) {
+            *to = *from;
+        }
+        for (to, from) in registers.vectors.iter_mut().zip(start.vectors) {
+            *to = *from;
+        }
+        registers.set_mask(EXEC, start.exec & registers.all());
+        registers.scalars[usize::from(M0)] = crate::group::UNDEFINED;
+        let base = if dispatch.level >= GfxLevel::Gfx11 { dispatch.scratch_base } else { 0 };
+        Wave {
+            registers,
+            pc: dispatch.program & ((1 << 48) - 4),
+            status: Status::Running,
+            scratch: Scratch { base, lane_bytes: dispatch.scratch_bytes() / u64::from(lanes) },
+            indexing: Indexing::default(),
+            number: 0,
+            counters: crate::outcome::Counters::default(),
+            fault: None,
+            flaw: self.limits.flaw,
+            pad: Box::default(),
+            unit: self.limits.vectors.unit(),
+            graphics: Some(Box::new(Graphics {
+                exports: Vec::new(),
+                primitives: start.primitives.to_vec(),
+                quads: start.quads.to_vec(),
+            })),
+        }
+    }
+}

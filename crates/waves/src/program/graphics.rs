@@ -1,0 +1,109 @@
+//! Exports and interpolation to steps.
+
+use amdgpu_isa::{Field, Format, Instruction};
+
+use super::{
+    source::{Refusal, source},
+    step::{Action, Source},
+};
+use crate::alu::kernel::Type;
+
+/// An instruction that only graphics shaders have.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum GraphicsStep {
+    /// Sends registers to the fixed functions.
+    Export { target: u8, enabled: u8, is_compressed: bool, is_last: bool, is_valid_mask: bool, sources: [u16; 4] },
+    /// Interpolates an attribute: GFX6 to GFX10.3.
+    Interpolate { kind: Interpolation, destination: u16, source: u16, attribute: u8, channel: u8 },
+    /// Loads the three values of an attribute into the lanes of each quad: GFX11 and later.
+    Parameter { destination: u16, attribute: u8, channel: u8 },
+    /// Multiplies a value of another lane of the quad and adds: GFX11 and later.
+    Combine { destination: u16, sources: [Source; 3], negates: u8, first_lane: u8, adds_first: bool, clamp: bool },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Interpolation {
+    /// P0 + P10 * I.
+    First,
+    /// P20 * J is added.
+    Second,
+    /// One of P10, P20 and P0, by number.
+    Move(u8),
+}
+
+impl GraphicsStep {
+    /// Returns the largest VGPR.
+    pub(crate) fn largest_vgpr(&self) -> Option<u32> {
+        let vgpr = |source: &Source| match source {
+            Source::Vgpr(register) => Some(u32::from(*register)),
+            _ => None,
+        };
+        match self {
+            Self::Export { sources, enabled, is_compressed, .. } => {
+                let count = if *is_compressed { 2 } else { 4 };
+                let read = |index: usize| if *is_compressed { 3 << (2 * index) } else { 1 << index };
+                let used = (0..count).filter(|index| enabled & read(*index) != 0);
+                used.map(|index| u32::from(sources[index])).max()
+            }
+            Self::Interpolate { kind: Interpolation::Move(_), destination, .. }
+            | Self::Parameter { destination, .. } => Some(u32::from(*destination)),
+            Self::Interpolate { destination, source, .. } => Some(u32::from(*destination.max(source))),
+            Self::Combine { destination, sources, .. } => {
+                sources.iter().filter_map(vgpr).max().max(Some(u32::from(*destination)))
+            }
+        }
+    }
+}
+
+/// Decodes an export or an interpolation.
+pub(super) fn action(instruction: &Instruction) -> Result<Action, Refusal> {
+    let field = |field| instruction.field(field);
+    let (attribute, channel) = (field(Field::Attr) as u8, field(Field::Attrchan) as u8);
+    let destination = field(Field::Vdst) as u16;
+    let name = instruction.name();
+    Ok(Action::Graphics(match instruction.format() {
+        Format::Exp | Format::Vexport => {
+            if field(Field::Row) != 0 {
+                return Err(Refusal::NotExecuted("rows of exports belong to mesh shaders"));
+            }
+            GraphicsStep::Export {
+                target: field(Field::Tgt) as u8,
+                enabled: field(Field::En) as u8,
+                is_compressed: field(Field::Compr) != 0,
+                is_last: field(Field::Done) != 0,
+                is_valid_mask: field(Field::Vm) != 0,
+                sources: [Field::Vsrc0, Field::Vsrc1, Field::Vsrc2, Field::Vsrc3].map(|one| field(one) as u16),
+            }
+        }
+        Format::Ldsdir | Format::Vdsdir if name.ends_with("_param_load") => {
+            GraphicsStep::Parameter { destination, attribute, channel }
+        }
+        Format::Vintrp => {
+            let source = (field(Field::Vsrc) & 0xff) as u16;
+            let kind = match name {
+                "v_interp_p1_f32" => Interpolation::First,
+                "v_interp_p2_f32" => Interpolation::Second,
+                _ if source < 3 => Interpolation::Move(source as u8),
+                _ => return Err(Refusal::Illegal("the parameter does not exist")),
+            };
+            GraphicsStep::Interpolate { kind, destination, source, attribute, channel }
+        }
+        Format::Vinterp => {
+            let is_first = match name {
+                "v_interp_p10_f32" => true,
+                "v_interp_p2_f32" => false,
+                _ => return Err(Refusal::NotExecuted("16-bit interpolation is not executed")),
+            };
+            let read = |one| source(instruction, field(one), Type::F32);
+            GraphicsStep::Combine {
+                destination,
+                sources: [read(Field::Src0)?, read(Field::Src1)?, read(Field::Src2)?],
+                negates: field(Field::Neg) as u8,
+                first_lane: if is_first { 1 } else { 2 },
+                adds_first: is_first,
+                clamp: field(Field::Clamp) != 0,
+            }
+        }
+        _ => return Err(Refusal::NotExecuted("loads of LDS dwords to all lanes are not executed")),
+    }))
+}
