@@ -65,7 +65,6 @@ impl DrawState {
         if let Some(plane) = depth.plane.as_ref().or(depth.stencil.as_ref()) {
             add(depth.plane.is_some_and(|plane| plane.format == 2), Feature::DepthFormat(plane.format));
             add(depth.samples != 0 && self.samples == 1 && is_used, Feature::Samples(1 << depth.samples));
-            add(depth.has_htile, Feature::Htile);
         }
     }
 

@@ -21,7 +21,7 @@ pub(super) struct Tested {
 }
 
 /// Returns the stored form of a depth.
-fn stored(format: u32, z: f32) -> u32 {
+pub(super) fn stored(format: u32, z: f32) -> u32 {
     let fixed = |largest: f64| (f64::from(z).clamp(0.0, 1.0) * largest).round_ties_even() as u32;
     match format {
         1 => fixed(65_535.0),
@@ -39,6 +39,8 @@ fn number(format: u32, bits: u32) -> f64 {
 pub(super) struct Access<'m> {
     pub(super) memory: &'m dyn Memory,
     pub(super) fault: Option<MemoryFault>,
+    /// A dword of HTILE that tells of compression, which nothing here writes.
+    pub(super) compressed: Option<u32>,
 }
 
 impl Access<'_> {
@@ -66,7 +68,7 @@ fn place(plane: Option<&Plane>, tested: &Tested) -> Option<(u64, usize)> {
 }
 
 /// Tests a pixel and writes depth and stencil. Returns `true` if it passes.
-pub(super) fn test(state: &DrawState, targets: &Targets, access: &mut Access<'_>, tested: &Tested) -> bool {
+pub(super) fn test(state: &DrawState, targets: &mut Targets, access: &mut Access<'_>, tested: &Tested) -> bool {
     let depth: &Depth = &state.depth;
     let format = depth.plane.map_or(3, |plane| plane.format);
     // Pixels outside of a target that is bound are not drawn.
@@ -74,6 +76,12 @@ pub(super) fn test(state: &DrawState, targets: &Targets, access: &mut Access<'_>
     let stencil_place = place(targets.stencil.as_ref(), tested);
     if targets.depth.is_some() && z_place.is_none() || targets.stencil.is_some() && stencil_place.is_none() {
         return false;
+    }
+    if let Some(htile) = &mut targets.htile {
+        let planes = [targets.depth.as_ref(), targets.stencil.as_ref()];
+        if let Err(word) = htile.open(access, [tested.x, tested.y, tested.layer], planes) {
+            access.compressed = access.compressed.or(Some(word));
+        }
     }
     let old = z_place.map(|(at, bytes)| access.load(at, bytes) as u32);
     if let (Some([low, high]), Some(bits)) = (depth.bounds, old) {

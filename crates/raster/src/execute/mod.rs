@@ -6,6 +6,7 @@ mod clip;
 mod depth;
 mod entry;
 mod format;
+mod htile;
 mod pixels;
 mod setup;
 mod surface;

@@ -47,7 +47,7 @@ impl<'d> Pixels<'d> {
         Self {
             state,
             targets,
-            access: Access { memory, fault: None },
+            access: Access { memory, fault: None, compressed: None },
             drawn: Drawn::default(),
             quads: Vec::new(),
             primitives: Vec::new(),
@@ -95,6 +95,9 @@ impl<'d> Pixels<'d> {
         }
         let weights = positions.map(|position| f64::from(position[3]));
         let corners: Vec<ScreenCorner> = polygon.iter().map(|corner| self.screen(corner, &viewport, weights)).collect();
+        if let Some(word) = self.access.compressed {
+            return Err(Ended::Hang(format!("HTILE has {word:#x}, which tells of compression")));
+        }
         let mut attributes = Some(self.attributes(group, drawable, provoking));
         let mut number = None;
         for index in 1..corners.len() - 1 {
@@ -266,7 +269,7 @@ impl<'d> Pixels<'d> {
     fn test_early(&mut self, quad: &Quad) -> u8 {
         let lanes = (0..4).filter(|lane| quad.mask >> lane & 1 != 0);
         lanes.fold(0, |mask, lane| {
-            let passes = depth::test(self.state, &self.targets, &mut self.access, &Self::tested(quad, lane));
+            let passes = depth::test(self.state, &mut self.targets, &mut self.access, &Self::tested(quad, lane));
             mask | u8::from(passes) << lane
         })
     }
@@ -383,7 +386,7 @@ impl<'d> Pixels<'d> {
                             tested.reference = Some(export.values[1][at] as u8);
                         }
                     }
-                    if !depth::test(state, &self.targets, &mut self.access, &tested) {
+                    if !depth::test(state, &mut self.targets, &mut self.access, &tested) {
                         continue;
                     }
                 }

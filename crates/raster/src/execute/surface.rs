@@ -3,7 +3,7 @@
 use amdgpu_hw::GfxLevel;
 use amdgpu_surface::{Chip, addr1, addr2, addr3, tiler::Subresource};
 
-use super::format::Format;
+use super::{depth, format::Format, htile::Htile};
 use crate::{Colour, Depth, DepthPlane, DrawState, Feature};
 
 /// A level of a target, prepared for computing addresses.
@@ -20,13 +20,18 @@ pub(super) struct Plane {
 impl Plane {
     /// Returns the address of a pixel; `None` outside the target.
     pub(super) fn address(&self, x: u32, y: u32, layer: u32) -> Option<u64> {
-        let z = self.first_layer.checked_add(layer).filter(|z| *z <= self.last_layer)?;
-        let offset = self.level.address(x, y, z, 0).ok()?;
+        let offset = self.offset(x, y, layer)?;
         Some(self.base.wrapping_add(offset ^ self.xor) & 0xffff_ffff_ffff)
     }
 
+    /// Returns the offset of a pixel from the start of the target.
+    pub(super) fn offset(&self, x: u32, y: u32, layer: u32) -> Option<u64> {
+        let z = self.first_layer.checked_add(layer).filter(|z| *z <= self.last_layer)?;
+        self.level.address(x, y, z, 0).ok()
+    }
+
     /// Returns the padded width and height.
-    fn size(&self) -> [u32; 2] {
+    pub(super) fn size(&self) -> [u32; 2] {
         let [width, height, _] = self.level.extent();
         [width, height]
     }
@@ -52,6 +57,7 @@ pub(super) struct Targets {
     pub(super) colours: Vec<(Colour, Format, Plane)>,
     pub(super) depth: Option<Plane>,
     pub(super) stencil: Option<Plane>,
+    pub(super) htile: Option<Htile>,
     /// The size of the largest target; nothing is drawn outside.
     pub(super) size: Option<[u32; 2]>,
 }
@@ -79,15 +85,30 @@ impl Targets {
             targets.colours.push((*colour, format, plane));
         }
         let depth = &state.depth;
-        let tests = depth.test.is_some() || depth.bounds.is_some() || depth.clears[0].is_some();
+        let uses_htile = depth.has_htile && state.level < GfxLevel::Gfx12;
+        let tests = depth.test.is_some()
+            || depth.bounds.is_some()
+            || depth.clears[0].is_some()
+            || uses_htile && depth.decompresses[0];
         if let Some(found) = depth.plane.filter(|_| tests) {
             let bits = if found.format == 1 { 16 } else { 32 };
             targets.depth =
                 Some(depth_plane(state, chip, &found, bits, depth.splits[0]).ok_or(Feature::Tiling(found.mode))?);
         }
-        if let Some(found) = depth.stencil.filter(|_| depth.faces.is_some()) {
+        if let Some(found) = depth.stencil.filter(|_| depth.faces.is_some() || uses_htile && depth.decompresses[1]) {
             targets.stencil =
                 Some(depth_plane(state, chip, &found, 8, depth.splits[1]).ok_or(Feature::Tiling(found.mode))?);
+        }
+        if uses_htile && let Some(plane) = targets.depth.as_ref().or(targets.stencil.as_ref()) {
+            let format = depth.plane.map_or(3, |plane| plane.format);
+            let clear = depth::stored(format, f32::from_bits(depth.htile.depth_clear));
+            // The order of dwords is that of depth, even where only stencil is accessed.
+            let bits = match depth.plane {
+                Some(plane) if plane.format == 1 => 16,
+                Some(_) => 32,
+                None => 8,
+            };
+            targets.htile = Some(Htile::new(state, chip, plane, bits, clear).ok_or(Feature::Htile)?);
         }
         let planes = targets.colours.iter().map(|(_, _, plane)| plane).chain(&targets.depth).chain(&targets.stencil);
         targets.size = planes.map(Plane::size).reduce(|a, b| [a[0].max(b[0]), a[1].max(b[1])]);

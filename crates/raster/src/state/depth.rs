@@ -177,6 +177,27 @@ pub enum Order {
     Early,
 }
 
+/// HTILE: a dword for each tile of 8 x 8 pixels.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Htile {
+    /// The address with 48 bits.
+    pub address: u64,
+    /// `true` if dwords tell about stencil too.
+    pub has_stencil: bool,
+    /// `true` if dwords hold shading rates (GFX10.3).
+    pub has_rates: bool,
+    /// `true` if texture units read it, for which dwords follow each other as pixels do (GFX8).
+    pub is_beside: bool,
+    /// `true` if it is aligned to pipes (GFX9 and later).
+    pub is_pipe_aligned: bool,
+    /// `true` if it is aligned to render backends (GFX9).
+    pub is_backend_aligned: bool,
+    /// The depth of cleared tiles: the bits of a float.
+    pub depth_clear: u32,
+    /// The stencil of cleared tiles.
+    pub stencil_clear: u32,
+}
+
 /// Depth and stencil.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Depth {
@@ -202,6 +223,10 @@ pub struct Depth {
     pub samples: u32,
     /// `true` if HTILE compresses the target.
     pub has_htile: bool,
+    /// The HTILE.
+    pub htile: Htile,
+    /// `true` for depth and stencil if tiles are decompressed.
+    pub decompresses: [bool; 2],
     /// The depth test, if it is on.
     pub test: Option<Compare>,
     /// `true` if depth is written.
@@ -303,6 +328,17 @@ impl Depth {
             layers: [first, last],
             samples: field(r::DB_Z_INFO, "num_samples"),
             has_htile: !newest && field(r::DB_Z_INFO, "tile_surface_enable") != 0,
+            htile: Htile {
+                address: address(registers, r::DB_HTILE_DATA_BASE, r::DB_HTILE_DATA_BASE_HI),
+                has_stencil: field(r::DB_STENCIL_INFO, "tile_stencil_disable") == 0,
+                has_rates: field(r::DB_HTILE_SURFACE, "vrs_htile_encoding") != 0,
+                is_beside: field(r::DB_HTILE_SURFACE, "tc_compatible") != 0,
+                is_pipe_aligned: field(r::DB_HTILE_SURFACE, "pipe_aligned") != 0,
+                is_backend_aligned: field(r::DB_HTILE_SURFACE, "rb_aligned") != 0,
+                depth_clear: registers.raw(r::DB_DEPTH_CLEAR),
+                stencil_clear: registers.raw(r::DB_STENCIL_CLEAR) & 0xff,
+            },
+            decompresses: [render("depth_compress_disable"), render("stencil_compress_disable")],
             test: control("z_enable").then(|| Compare::new(field(r::DB_DEPTH_CONTROL, "zfunc"))),
             writes: control("z_enable") && control("z_write_enable"),
             is_read_only: registers.is_set(view, "z_read_only"),

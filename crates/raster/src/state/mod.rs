@@ -9,7 +9,7 @@ mod program;
 
 pub use call::{Call, Indices, Topology};
 pub use colour::{Blend, BlendEquation, Colour, ColourOperation};
-pub use depth::{Compare, Depth, DepthPlane, Order, StencilFace, StencilOp};
+pub use depth::{Compare, Depth, DepthPlane, Htile, Order, StencilFace, StencilOp};
 pub use geometry::{Clip, Geometry, Rectangle, VertexOutputs, Viewport};
 pub use pixel::{Attribute, PixelInputs};
 pub use program::{FrontEnd, Program};
@@ -60,6 +60,8 @@ pub struct DrawState {
     pub blend_constants: [f32; 4],
     /// The base-2 logarithms of the width and height of a shading rate that is not 1 x 1; zeroes otherwise.
     pub shading_rate: [u32; 2],
+    /// `true` if samples that pass are counted.
+    pub counts_samples: bool,
     /// What streams vertices out to: a bit for each buffer.
     pub stream_out: u32,
     /// The address of the attribute ring (GFX11 and later).
@@ -117,6 +119,8 @@ impl DrawState {
             blend_constants: [r::CB_BLEND_RED, r::CB_BLEND_GREEN, r::CB_BLEND_BLUE, r::CB_BLEND_ALPHA]
                 .map(|register| registers.float(register, 0)),
             shading_rate: [vrs >> 2 & 3, vrs & 3],
+            counts_samples: field(r::DB_COUNT_CONTROL, "zpass_increment_disable") == 0
+                && (level == GfxLevel::Gfx6 || field(r::DB_COUNT_CONTROL, "zpass_enable") != 0),
             stream_out: if legacy { registers.raw(r::VGT_STRMOUT_CONFIG) & 15 } else { 0 },
             attribute_ring: (i64::from(registers.raw(r::SPI_ATTRIBUTE_RING_BASE)) << 16).cast_unsigned()
                 & 0xffff_ffff_ffff,

@@ -1,5 +1,7 @@
 //! The state that packets set for later packets: registers, base addresses, predication.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use amdgpu_hw::GpuVa;
 use amdgpu_packets::layout::values::SetBaseIndex;
 use amdgpu_packets::pm4::Register;
@@ -31,6 +33,17 @@ pub struct State {
     /// The offset of the copy engine's own clock counter from the GPU's, modulo 2^64.
     pub(super) counter_lead: u64,
     pub(super) tally: Tally,
+    samples: Samples,
+}
+
+/// The number of samples that passed the tests of depth and stencil, which draws count up.
+#[derive(Debug, Default)]
+struct Samples(AtomicU64);
+
+impl Clone for Samples {
+    fn clone(&self) -> Self {
+        Self(AtomicU64::new(self.0.load(Ordering::Relaxed)))
+    }
 }
 
 /// The numbers of draws and dispatches that a context has started.
@@ -70,6 +83,7 @@ impl State {
             pushed: Vec::new(),
             counter_lead: 0,
             tally: Tally { draws: 0, dispatches: 0 },
+            samples: Samples(AtomicU64::new(0)),
         }
     }
 
@@ -91,6 +105,16 @@ impl State {
     /// Returns the numbers of draws and dispatches.
     pub const fn tally(&self) -> Tally {
         self.tally
+    }
+
+    /// Counts samples that passed the tests of depth and stencil.
+    pub fn count_samples(&self, passed: u64) {
+        self.samples.0.fetch_add(passed, Ordering::Relaxed);
+    }
+
+    /// Returns the number of samples that passed the tests of depth and stencil.
+    pub fn samples(&self) -> u64 {
+        self.samples.0.load(Ordering::Relaxed)
     }
 
     /// Returns the address that SET_BASE set for an index; null if there is none.

@@ -171,11 +171,12 @@ impl Engine {
         Ok(())
     }
 
-    /// Stores the count of each present render backend, at intervals of 16 bytes.
+    /// Stores the count of each present render backend, at intervals of 16 bytes. The first one has counted all samples.
     pub(super) fn store_sample_counts(&self, va: GpuVa, port: &Port<'_>) {
+        let mut count = self.state.samples() & (STORED - 1);
         for backend in (0..32).filter(|backend| self.render_backends >> backend & 1 != 0) {
             if let Some(slot) = va.checked_add(16 * backend) {
-                port.write_u64(slot, STORED);
+                port.write_u64(slot, STORED | std::mem::take(&mut count));
             }
         }
     }

@@ -5,9 +5,7 @@ use amdgpu_isa::WaveSize;
 use amdgpu_packets::pm4::Register;
 use amdgpu_raster::{Call, DrawState, Ended, Export, Indices, MemoryFault, PixelWave, Program, Registers, VertexWave};
 use amdgpu_surface::Chip;
-use amdgpu_waves::{
-    Access, GraphicsStage, GraphicsWave, Limits, PageFault, Reason, StageEnd, StageRunner,
-};
+use amdgpu_waves::{Access, GraphicsStage, GraphicsWave, Limits, PageFault, Reason, StageEnd, StageRunner};
 
 use super::{
     interpreter::{JobMemory, border_colors, report},
@@ -47,6 +45,9 @@ pub(super) fn run(
     }
     match result {
         Ok(drawn) => {
+            if state.counts_samples {
+                scene.state.count_samples(drawn.passed);
+            }
             if let Some(fault) = drawn.fault {
                 let access = if fault.is_write { Access::Store } else { Access::Load };
                 report(PageFault { va: fault.va, access }, scene);

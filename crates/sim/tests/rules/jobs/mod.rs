@@ -3,6 +3,7 @@
 mod constant;
 mod contexts;
 mod death;
+mod draws;
 mod endless;
 mod failure;
 mod faults;

@@ -1,0 +1,202 @@
+//! HTILE: a dword for 8 x 8 pixels of depth and stencil.
+//!
+//! This crate keeps depth and stencil as they are. It only finds the tiles that a driver has cleared by their dword: before a draw
+//! tests or writes such a tile, the tile gets its clear values and the dword of a plain one.
+//!
+//! Sources: Mesa 25.0.7 `radv_image.h` and `radv_meta_clear.c` for the fields of the dword and its initial values.
+
+use std::collections::HashSet;
+
+use amdgpu_hw::GfxLevel;
+use amdgpu_surface::{
+    Chip,
+    addr2::{
+        self,
+        meta::{MetaAddresser, MetaImage, MetaKind, MetaTables},
+    },
+};
+
+use super::{depth::Access, surface::Plane};
+use crate::{Depth, DrawState};
+
+/// The width and height of a tile.
+const SIDE: u32 = 8;
+/// The dword of a plain tile without stencil.
+const PLAIN_DEPTH: u32 = 0xfffc_000f;
+/// The fields of a plain tile with stencil: the depth, and the stencil without and with shading rates.
+const PLAIN_RANGE: u32 = 0xffff_f00f;
+const PLAIN_STENCIL: u32 = 0x3f0;
+const PLAIN_STENCIL_WITH_RATES: u32 = 0x330;
+
+/// The order of the dwords.
+#[derive(Debug)]
+enum Order {
+    /// As the pixels of depth follow each other (GFX8): a dword for each `2^shift` bytes.
+    Beside { shift: u32 },
+    /// Row by row. Up to GFX8 nothing but the depth block reads them, so that any order does.
+    Rows { row: u64, slice: u64 },
+    /// By the equation of the hardware, and bytes from slice to slice.
+    Equation { tables: Box<MetaTables>, slice: u64 },
+}
+
+/// The HTILE of a target.
+#[derive(Debug)]
+pub(super) struct Htile {
+    base: u64,
+    order: Order,
+    has_stencil: bool,
+    has_rates: bool,
+    first_layer: u32,
+    size: [u32; 2],
+    /// The stored forms of the clear values.
+    clears: [u32; 2],
+    /// The tiles that are known to be plain, and the last of them.
+    plain: HashSet<[u32; 3]>,
+    last: Option<[u32; 3]>,
+}
+
+impl Htile {
+    /// Prepares the HTILE of a target; `None` if it has no addresses.
+    pub(super) fn new(state: &DrawState, chip: Option<&Chip>, plane: &Plane, bits: u32, clear: u32) -> Option<Self> {
+        let (depth, chip) = (&state.depth, chip?);
+        let size = plane.size();
+        let (order, base) = match state.level {
+            GfxLevel::Gfx6 | GfxLevel::Gfx7 | GfxLevel::Gfx8 if depth.htile.is_beside => {
+                (Order::Beside { shift: 3 + bits.ilog2() }, 0)
+            }
+            GfxLevel::Gfx6 | GfxLevel::Gfx7 | GfxLevel::Gfx8 => {
+                let [columns, rows] = size.map(|side| u64::from(side.div_ceil(SIDE)));
+                (Order::Rows { row: columns, slice: columns * rows }, 0)
+            }
+            _ => equation(depth, chip, bits)?,
+        };
+        Some(Self {
+            base: depth.htile.address.wrapping_add(base),
+            order,
+            has_stencil: depth.htile.has_stencil,
+            has_rates: depth.htile.has_rates,
+            first_layer: depth.layers[0],
+            size,
+            clears: [clear, depth.htile.stencil_clear],
+            plain: HashSet::new(),
+            last: None,
+        })
+    }
+
+    /// Returns the address of a tile's dword.
+    fn address(&self, [x, y, layer]: [u32; 3], plane: &Plane) -> Option<u64> {
+        let z = u64::from(layer) + u64::from(self.first_layer);
+        let (px, py) = (x * SIDE, y * SIDE);
+        let offset = match &self.order {
+            Order::Beside { shift } => (plane.offset(px, py, layer)? >> shift) * 4,
+            Order::Rows { row, slice } => (z * slice + u64::from(y) * row + u64::from(x)) * 4,
+            Order::Equation { tables, slice: 0 } => tables.address(px, py, z as u32, 0).byte,
+            Order::Equation { tables, slice } => z * slice + tables.address(px, py, 0, 0).byte,
+        };
+        Some(self.base.wrapping_add(offset) & 0xffff_ffff_ffff)
+    }
+
+    /// Makes the tile of a pixel plain.
+    ///
+    /// # Errors
+    ///
+    /// The dword of a tile that is compressed, which nothing here writes.
+    pub(super) fn open(
+        &mut self,
+        access: &mut Access<'_>,
+        [x, y, layer]: [u32; 3],
+        [depth, stencil]: [Option<&Plane>; 2],
+    ) -> Result<(), u32> {
+        let tile = [x / SIDE, y / SIDE, layer];
+        if self.last == Some(tile) {
+            return Ok(());
+        }
+        self.last = Some(tile);
+        if !self.plain.insert(tile) {
+            return Ok(());
+        }
+        let Some(plane) = depth.or(stencil) else { return Ok(()) };
+        let Some(at) = self.address(tile, plane) else { return Ok(()) };
+        let word = access.load(at, 4) as u32;
+        let mut opened = word;
+        if depth.is_some() {
+            match word & 15 {
+                0 => self.fill(access, tile, plane, self.clears[0]),
+                15 => {}
+                _ => return Err(word),
+            }
+            opened = if self.has_stencil { opened & !PLAIN_RANGE | PLAIN_RANGE } else { PLAIN_DEPTH };
+        }
+        if let Some(plane) = stencil.filter(|_| self.has_stencil) {
+            match word >> 8 & 3 {
+                0 => self.fill(access, tile, plane, self.clears[1]),
+                3 => {}
+                _ => return Err(word),
+            }
+            opened |= if self.has_rates { PLAIN_STENCIL_WITH_RATES } else { PLAIN_STENCIL };
+        }
+        if opened != word {
+            access.store(at, 4, opened.into());
+        }
+        Ok(())
+    }
+
+    /// Fills a tile with a clear value.
+    fn fill(&self, access: &mut Access<'_>, [x, y, layer]: [u32; 3], plane: &Plane, value: u32) {
+        for row in y * SIDE..((y + 1) * SIDE).min(self.size[1]) {
+            for column in x * SIDE..((x + 1) * SIDE).min(self.size[0]) {
+                if let Some(at) = plane.address(column, row, layer) {
+                    access.store(at, plane.bytes, value.into());
+                }
+            }
+        }
+    }
+}
+
+/// Returns the order of HTILE on GFX9 to GFX11.5, and the offset of the level.
+fn equation(depth: &Depth, chip: &Chip, bits: u32) -> Option<(Order, u64)> {
+    let mode = depth.plane.or(depth.stencil)?.mode;
+    let mode = u8::try_from(mode).ok().and_then(addr2::SwizzleMode::new)?;
+    let [width, height] = depth.size;
+    let levels = depth.last_level.checked_add(1)?;
+    let image = addr2::Image {
+        slices: depth.layers[1].checked_add(1)?,
+        levels,
+        usage: addr2::Usage::TEXTURE,
+        ..addr2::Image::new(mode, bits, width, height)
+    };
+    let sizes = addr2::layout(chip, &image).ok()?;
+    let is_newer = chip.level() > GfxLevel::Gfx9;
+    let whole = MetaImage {
+        kind: MetaKind::Htile,
+        mode,
+        dimension: addr2::Dimension::D2,
+        bits,
+        width,
+        height,
+        slices: image.slices,
+        levels,
+        samples: 1,
+        fragments: 1,
+        pipe_aligned: depth.htile.is_pipe_aligned,
+        rb_aligned: if is_newer { depth.htile.is_pipe_aligned } else { depth.htile.is_backend_aligned },
+        first_tail: sizes.first_tail,
+    };
+    let layout = whole.layout(chip).ok()?;
+    if !is_newer {
+        if depth.level > 0 {
+            return None;
+        }
+        let tables = MetaAddresser::new(chip, &whole, &layout, 0).ok()?.tables().ok()?;
+        return Some((Order::Equation { tables: Box::new(tables), slice: 0 }, 0));
+    }
+    let level = layout.levels.get(depth.level as usize).copied().unwrap_or_default();
+    if level.in_tail && levels > 1 {
+        return None;
+    }
+    let minify = |size: u32| size.checked_shr(depth.level).unwrap_or(0).max(1);
+    let alone = MetaImage { width: minify(width), height: minify(height), levels: 1, ..whole };
+    let own = alone.layout(chip).ok()?;
+    let tables = MetaAddresser::new(chip, &alone, &own, 0).ok()?.tables().ok()?;
+    Some((Order::Equation { tables: Box::new(tables), slice: layout.slice_bytes }, level.offset.into()))
+}
