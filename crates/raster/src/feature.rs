@@ -14,10 +14,12 @@ pub enum Feature {
     MeshShader,
     /// Vertices are written to buffers.
     StreamOut,
-    /// Points.
+    /// Points of several samples.
     Points,
-    /// Lines.
+    /// Lines of several samples.
     Lines,
+    /// Lines that are not one pixel wide.
+    WideLines,
     /// Adjacency, quads, polygons and other primitives that Vulkan lacks.
     Topology(u32),
     /// Edges or corners of triangles are drawn instead of their area.
@@ -75,6 +77,7 @@ impl fmt::Display for Feature {
             Self::StreamOut => "stream-out",
             Self::Points => "points",
             Self::Lines => "lines",
+            Self::WideLines => "wide lines",
             Self::Topology(number) => return write!(f, "topology {number}"),
             Self::PolygonMode => "polygon mode",
             Self::DepthBias => "depth bias",

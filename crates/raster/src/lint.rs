@@ -21,8 +21,11 @@ impl DrawState {
         add(self.stream_out != 0, Feature::StreamOut);
         match self.topology {
             Topology::None => add(true, Feature::Topology(0)),
-            Topology::Points => add(true, Feature::Points),
-            Topology::Lines | Topology::LineStrip => add(true, Feature::Lines),
+            Topology::Lines | Topology::LineStrip => {
+                add(self.geometry.line_width != 1.0, Feature::WideLines);
+                add(self.samples > 1, Feature::Lines);
+            }
+            Topology::Points => add(self.samples > 1, Feature::Points),
             Topology::Adjacency(number) | Topology::Other(number) => add(true, Feature::Topology(number)),
             Topology::Patches => add(self.front_end != FrontEnd::Tessellation, Feature::Topology(9)),
             _ => {}

@@ -117,6 +117,15 @@ impl<'d> Primitives<'d> {
                 }
                 Some(if last { [first, previous, index] } else { [previous, index, first] })
             }
+            Topology::Points => Some([index; 3]),
+            Topology::Lines => {
+                self.kept[2] = index;
+                (at % 2 != 0).then_some([previous, index, index])
+            }
+            Topology::LineStrip => {
+                self.kept[2] = index;
+                (at > 0).then_some([previous, index, index])
+            }
             _ => {
                 self.kept = [0, previous, index];
                 if at < 2 {
@@ -169,6 +178,13 @@ mod tests {
     #[test]
     fn lists_drop_incomplete_triangles() {
         assert_eq!(all(&state(4, 0, 0), 8, &Bytes(vec![])), [[0, 1, 2], [3, 4, 5]]);
+    }
+
+    #[test]
+    fn lines_have_two_vertices_and_points_one() {
+        assert_eq!(all(&state(2, 0, 0), 5, &Bytes(vec![])), [[0, 1, 1], [2, 3, 3]]);
+        assert_eq!(all(&state(3, 0, 0), 3, &Bytes(vec![])), [[0, 1, 1], [1, 2, 2]]);
+        assert_eq!(all(&state(1, 0, 0), 2, &Bytes(vec![])), [[0; 3], [1; 3]]);
     }
 
     #[test]

@@ -41,8 +41,25 @@ pub(super) fn clip(
     if clip.is_off {
         return polygon;
     }
-    let guard = clip.guard.map(|guard| if guard.is_finite() && guard >= 1.0 { f64::from(guard) } else { 1.0 });
-    let planes: [(bool, fn(&Corner, [f64; 2], bool) -> f64); 7] = [
+    for (is_on, distance) in planes(clip) {
+        if is_on && !polygon.is_empty() {
+            polygon = cut(&polygon, |corner| distance(corner, guard(clip), clip.is_half_depth));
+        }
+    }
+    polygon
+}
+
+/// Returns the multiples of w beyond which x and y are cut.
+fn guard(clip: &Clip) -> [f64; 2] {
+    clip.guard.map(|guard| if guard.is_finite() && guard >= 1.0 { f64::from(guard) } else { 1.0 })
+}
+
+/// A distance from a plane, for the guard band and the range of depth.
+type Distance = fn(&Corner, [f64; 2], bool) -> f64;
+
+/// Returns the planes and whether each is there.
+fn planes(clip: &Clip) -> [(bool, Distance); 7] {
+    [
         (true, |corner, _, _| corner.position[3] - f64::from(f32::MIN_POSITIVE)),
         (clip.near, |corner, _, half| corner.position[2] + if half { 0.0 } else { corner.position[3] }),
         (clip.far, |corner, _, _| corner.position[3] - corner.position[2]),
@@ -50,13 +67,54 @@ pub(super) fn clip(
         (true, |corner, guard, _| guard[0] * corner.position[3] - corner.position[0]),
         (true, |corner, guard, _| guard[1] * corner.position[3] + corner.position[1]),
         (true, |corner, guard, _| guard[1] * corner.position[3] - corner.position[1]),
-    ];
-    for (is_on, distance) in planes {
-        if is_on && !polygon.is_empty() {
-            polygon = cut(&polygon, |corner| distance(corner, guard, clip.is_half_depth));
+    ]
+}
+
+/// Returns the part of a line that is left, or a point; `None` if nothing is. Points are not cut at the guard band, as they have a
+/// size.
+pub(super) fn clip_thin(
+    clip: &Clip,
+    outputs: &VertexOutputs,
+    positions: [[f32; 4]; 2],
+    distances: &Distances,
+    is_point: bool,
+) -> Option<[Corner; 2]> {
+    let corner = |index: usize| Corner {
+        position: positions[index].map(f64::from),
+        shares: [1.0 - index as f64, index as f64, 0.0],
+    };
+    let whole = [corner(0), corner(1)];
+    let mut range = [0.0_f64, 1.0];
+    let mut limit = |[from, to]: [f64; 2]| {
+        if from < 0.0 && to < 0.0 {
+            range = [1.0, 0.0];
+        } else if from < 0.0 {
+            range[0] = range[0].max(from / (from - to));
+        } else if to < 0.0 {
+            range[1] = range[1].min(from / (from - to));
+        }
+    };
+    for index in (0..8).filter(|index| outputs.clips >> index & 1 != 0) {
+        limit([0, 1].map(|vertex: usize| f64::from(distances[vertex][index])));
+    }
+    if !clip.is_off {
+        let kept = if is_point { 3 } else { 7 };
+        for (_, distance) in planes(clip).into_iter().take(kept).filter(|(is_on, _)| *is_on) {
+            limit([0, 1].map(|vertex: usize| distance(&whole[vertex], guard(clip), clip.is_half_depth)));
         }
     }
-    polygon
+    let [from, to] = range;
+    if from > to {
+        return None;
+    }
+    let at = |part: f64| {
+        let mix = |a: f64, b: f64| a + (b - a) * part;
+        Corner {
+            position: [0, 1, 2, 3].map(|axis: usize| mix(whole[0].position[axis], whole[1].position[axis])),
+            shares: [1.0 - part, part, 0.0],
+        }
+    };
+    Some([at(from), at(to)])
 }
 
 /// Returns the part of a polygon where a distance is not negative.
@@ -112,6 +170,15 @@ mod tests {
         assert!(left.iter().any(|corner| corner.shares == [0.5, 0.5, 0.0]));
         let without = Clip { near: false, ..CLIP };
         assert_eq!(clip(&without, &outputs(0, 0), positions, &[[0.0; 8]; 3]).len(), 3);
+    }
+
+    #[test]
+    fn a_line_is_cut_where_its_distance_is_zero() {
+        let positions = [[0.0, 0.0, -1.0, 1.0], [1.0, 0.0, 1.0, 1.0]];
+        let [from, to] = clip_thin(&CLIP, &outputs(0, 0), positions, &[[0.0; 8]; 3], false).unwrap();
+        assert_eq!((from.position[0], from.shares, to.position[0]), (0.5, [0.5, 0.5, 0.0], 1.0));
+        let outside = [[0.0, 0.0, -1.0, 1.0], [1.0, 0.0, -1.0, 1.0]];
+        assert_eq!(clip_thin(&CLIP, &outputs(0, 0), outside, &[[0.0; 8]; 3], false), None);
     }
 
     #[test]

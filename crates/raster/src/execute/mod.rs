@@ -10,6 +10,7 @@ mod htile;
 mod pixels;
 mod setup;
 mod surface;
+mod thin;
 mod vertices;
 
 use amdgpu_surface::Chip;

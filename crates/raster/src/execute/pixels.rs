@@ -3,16 +3,17 @@
 use super::{
     Drawn, Ended, Export, Interpolant, Memory, PixelWave, Shaders,
     blend::{self, Inputs},
-    clip::{self, Corner},
+    clip::{self, Corner, Distances},
     depth::{self, Access, Tested},
     format::Format,
     setup::{Area, ScreenCorner, Values, snapped},
     surface::{Plane, Targets},
+    thin::{Line, Point},
     vertices::{Drawable, Group},
 };
 use amdgpu_hw::GfxLevel;
 
-use crate::{Colour, DrawState, FrontEnd, Topology, Viewport};
+use crate::{Colour, DrawState, FrontEnd, Rectangle, Topology, Viewport};
 
 /// The numbers of export targets.
 const DEPTH: u8 = 8;
@@ -29,6 +30,39 @@ struct Quad {
     layer: u32,
     range: [f32; 2],
     values: [Values; 4],
+}
+
+/// A part of a primitive on the screen.
+enum Shape {
+    Area(Area),
+    Line(Line),
+    Point(Point),
+}
+
+impl Shape {
+    fn bounds(&self) -> Rectangle {
+        match self {
+            Self::Area(area) => area.bounds(),
+            Self::Line(line) => line.bounds(),
+            Self::Point(point) => point.bounds(),
+        }
+    }
+
+    fn covers(&self, x: i32, y: i32) -> bool {
+        match self {
+            Self::Area(area) => area.covers(x, y),
+            Self::Line(line) => line.covers(x, y),
+            Self::Point(point) => point.covers(x, y),
+        }
+    }
+
+    fn values(&self, x: i32, y: i32) -> Values {
+        match self {
+            Self::Area(area) => area.values(x, y),
+            Self::Line(line) => line.values(x, y),
+            Self::Point(point) => point.values(x, y),
+        }
+    }
 }
 
 /// Draws the primitives of a draw.
@@ -75,43 +109,22 @@ impl<'d> Pixels<'d> {
         if positions.iter().flatten().any(|value| value.is_nan()) {
             return Ok(());
         }
-        let provoking = slots[if state.geometry.provokes_last { 2 } else { 0 }];
+        let last = if self.is_line() { 1 } else { 2 };
+        let provoking = slots[if state.geometry.provokes_last { last } else { 0 }];
         let (layer, viewport) = self.layer_and_viewport(group, provoking);
         let Some(viewport) = state.geometry.viewports.get(viewport).copied() else { return Ok(()) };
-        let exports_rectangles = matches!(state.front_end, FrontEnd::Ngg { .. }) && state.geometry.exports_rectangles;
-        let is_rectangle = state.topology == Topology::Rectangles || exports_rectangles;
-        let polygon = if is_rectangle {
-            let unit = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
-            (0..3).map(|index| Corner { position: positions[index].map(f64::from), shares: unit[index] }).collect()
-        } else {
-            let distances = slots.map(|slot| self.distances(group, slot));
-            if clip::is_culled(&state.outputs, &distances) {
-                return Ok(());
-            }
-            clip::clip(&state.geometry.clip, &state.outputs, positions, &distances)
-        };
-        if polygon.len() < 3 {
-            return Ok(());
-        }
-        let weights = positions.map(|position| f64::from(position[3]));
-        let corners: Vec<ScreenCorner> = polygon.iter().map(|corner| self.screen(corner, &viewport, weights)).collect();
+        let distances = slots.map(|slot| self.distances(group, slot));
+        let shapes = self.shapes(group, slots, positions, &distances, &viewport);
         if let Some(word) = self.access.compressed {
             return Err(Ended::Hang(format!("HTILE has {word:#x}, which tells of compression")));
         }
         let mut attributes = Some(self.attributes(group, drawable, provoking));
         let mut number = None;
-        for index in 1..corners.len() - 1 {
-            let points = [corners[0], corners[index], corners[index + 1]];
-            let Some(area) = Area::new(points, state.geometry.fraction_bits, is_rectangle) else { continue };
-            let is_front = is_rectangle || area.is_clockwise() == state.geometry.front_is_clockwise;
-            let is_culled = if is_front { state.geometry.culls_front } else { state.geometry.culls_back };
-            if is_culled && !is_rectangle {
-                continue;
-            }
+        for (shape, is_front) in shapes {
             self.drawn.primitives += 1;
-            let mut bounds = area.bounds().and(&viewport.scissor);
+            let mut bounds = shape.bounds().and(&viewport.scissor);
             if let Some([width, height]) = self.targets.size {
-                bounds = bounds.and(&crate::Rectangle { first: [0; 2], end: [width as i32, height as i32] });
+                bounds = bounds.and(&Rectangle { first: [0; 2], end: [width as i32, height as i32] });
             }
             if bounds.is_empty() {
                 continue;
@@ -124,14 +137,14 @@ impl<'d> Pixels<'d> {
                     let mut mask = 0;
                     for lane in 0..4 {
                         let (px, py) = (x + (lane & 1), y + (lane >> 1));
-                        if bounds.contains(px, py) && area.covers(px, py) && self.may_draw(px, py) {
+                        if bounds.contains(px, py) && shape.covers(px, py) && self.may_draw(px, py) {
                             mask |= 1 << lane;
                         }
                     }
                     if mask == 0 {
                         continue;
                     }
-                    let values = [0, 1, 2, 3].map(|lane| area.values(x + (lane & 1), y + (lane >> 1)));
+                    let values = [0, 1, 2, 3].map(|lane| shape.values(x + (lane & 1), y + (lane >> 1)));
                     let mut quad = Quad { x, y, mask, primitive: 0, is_front, layer, range: viewport.depth, values };
                     if self.is_early {
                         quad.mask = self.test_early(&quad);
@@ -163,6 +176,64 @@ impl<'d> Pixels<'d> {
             }
         }
         Ok(())
+    }
+
+    fn is_line(&self) -> bool {
+        matches!(self.state.topology, Topology::Lines | Topology::LineStrip)
+    }
+
+    /// Returns the parts of a primitive that are on the screen, and whether they face the viewer.
+    fn shapes(
+        &self,
+        group: &Group,
+        slots: [usize; 3],
+        positions: [[f32; 4]; 3],
+        distances: &Distances,
+        viewport: &Viewport,
+    ) -> Vec<(Shape, bool)> {
+        let (geometry, outputs) = (&self.state.geometry, &self.state.outputs);
+        let weights = positions.map(|position| f64::from(position[3]));
+        let is_point = self.state.topology == Topology::Points;
+        let exports_rectangles = matches!(self.state.front_end, FrontEnd::Ngg { .. }) && geometry.exports_rectangles;
+        let is_rectangle = self.state.topology == Topology::Rectangles || exports_rectangles;
+        if !is_rectangle && clip::is_culled(outputs, distances) {
+            return Vec::new();
+        }
+        let bits = geometry.fraction_bits;
+        if is_point || self.is_line() {
+            let ends = [positions[0], positions[1]];
+            let Some(ends) = clip::clip_thin(&geometry.clip, outputs, ends, distances, is_point) else {
+                return Vec::new();
+            };
+            let ends = ends.map(|end| self.screen(&end, viewport, weights));
+            let shape = if is_point {
+                let size = if outputs.has_point_size && outputs.has_misc {
+                    [f32::from_bits(group.positions[1][slots[0]][0]); 2]
+                } else {
+                    geometry.point_size
+                };
+                let [least, most] = geometry.point_range;
+                let size = size.map(|size| f64::from(size.max(least).min(most)));
+                Shape::Point(Point { centre: ends[0], size, bits })
+            } else {
+                Shape::Line(Line { ends, bits })
+            };
+            return vec![(shape, true)];
+        }
+        let polygon: Vec<Corner> = if is_rectangle {
+            let unit = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+            (0..3).map(|index| Corner { position: positions[index].map(f64::from), shares: unit[index] }).collect()
+        } else {
+            clip::clip(&geometry.clip, outputs, positions, distances)
+        };
+        let corners: Vec<ScreenCorner> = polygon.iter().map(|corner| self.screen(corner, viewport, weights)).collect();
+        let areas = (2..corners.len()).filter_map(|index| {
+            let area = Area::new([corners[0], corners[index - 1], corners[index]], bits, is_rectangle)?;
+            let is_front = is_rectangle || area.is_clockwise() == geometry.front_is_clockwise;
+            let is_culled = if is_front { geometry.culls_front } else { geometry.culls_back };
+            (is_rectangle || !is_culled).then_some((Shape::Area(area), is_front))
+        });
+        areas.collect()
     }
 
     /// Returns `true` if clip rectangles and the sample mask let a pixel be drawn.
@@ -226,11 +297,16 @@ impl<'d> Pixels<'d> {
         let one = 1.0_f32.to_bits();
         let constants = [[0; 4], [0, 0, 0, one], [one, one, one, 0], [one; 4]];
         let slots = drawable.vertices.map(usize::from);
+        let (is_point, is_line) = (self.state.topology == Topology::Points, self.is_line());
         self.state
             .inputs
             .attributes
             .iter()
             .map(|attribute| {
+                if attribute.is_point_coordinate && is_point {
+                    // The shares of pixels of points are their places.
+                    return [[0, one, 0], [0, 0, one], [0; 3], [one, 0, 0]];
+                }
                 let Some(number) = attribute.parameter else {
                     return constants[attribute.constant as usize & 3].map(|value| [value, 0, 0]);
                 };
@@ -243,8 +319,10 @@ impl<'d> Pixels<'d> {
                     } else if attribute.is_explicit {
                         // Each of the three places has the value of a vertex.
                         [a, b, c]
-                    } else if attribute.is_flat {
+                    } else if attribute.is_flat || is_point {
                         [rows[provoking][component], 0, 0]
+                    } else if is_line {
+                        [a, difference(b), 0]
                     } else {
                         [a, difference(b), difference(c)]
                     }

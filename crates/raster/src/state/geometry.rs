@@ -148,6 +148,12 @@ pub struct Geometry {
     pub rounding: u32,
     /// `true` if the centre of a pixel is at a half.
     pub centre_is_half: bool,
+    /// The width of lines in pixels.
+    pub line_width: f32,
+    /// The width and height of points that have no size of their own, in pixels.
+    pub point_size: [f32; 2],
+    /// The smallest and the largest size of points in pixels.
+    pub point_range: [f32; 2],
     /// `true` if any touched pixel counts as covered.
     pub is_conservative: bool,
 }
@@ -209,6 +215,11 @@ impl Geometry {
             },
             rounding: registers.field(r::PA_SU_VTX_CNTL, "round_mode"),
             centre_is_half: registers.is_set(r::PA_SU_VTX_CNTL, "pix_center"),
+            line_width: registers.field(r::PA_SU_LINE_CNTL, "width") as f32 / 8.0,
+            // Registers have halves of sizes in sixteenths of a pixel.
+            point_size: [16, 0].map(|shift: u32| (registers.raw(r::PA_SU_POINT_SIZE) >> shift & 0xffff) as f32 / 8.0),
+            point_range: [0, 16]
+                .map(|shift: u32| (registers.raw(r::PA_SU_POINT_MINMAX) >> shift & 0xffff) as f32 / 8.0),
             is_conservative: registers.is_set(r::PA_SC_CONSERVATIVE_RASTERIZATION_CNTL, "over_rast_enable"),
         }
     }

@@ -18,6 +18,8 @@ pub struct Attribute {
     pub is_explicit: bool,
     /// `true` if the primitive has the value.
     pub is_of_primitive: bool,
+    /// `true` if the place in a point replaces the value.
+    pub is_point_coordinate: bool,
     /// `true` for pairs of 16-bit values.
     pub is_half: bool,
 }
@@ -50,6 +52,7 @@ impl PixelInputs {
         let count = field(counts, "num_interp") + field(counts, "num_prim_interp");
         let control = [r::SPI_PS_INPUT_CNTL_0, r::SPI_PS_INPUT_CNTL_1];
         let first_of_primitive = if level == GfxLevel::Gfx10_3 { field(counts, "num_interp") } else { u32::MAX };
+        let sprites = field(r::SPI_INTERP_CONTROL_0, "pnt_sprite_ena") != 0;
         let attribute = |index: u32| {
             let of = |name| registers.element_field(control, index, name);
             let (offset, is_flat) = (of("offset"), of("flat_shade") != 0);
@@ -60,6 +63,7 @@ impl PixelInputs {
                 is_flat: is_flat && !is_constant,
                 is_explicit: is_flat && is_constant,
                 is_of_primitive: of("prim_attr") != 0 || index >= first_of_primitive,
+                is_point_coordinate: sprites && of("pt_sprite_tex") != 0,
                 is_half: of("fp16_interp_mode") != 0,
             }
         };

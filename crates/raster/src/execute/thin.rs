@@ -1,0 +1,152 @@
+//! Points and lines on the screen.
+
+use super::setup::{ScreenCorner, Values};
+use crate::Rectangle;
+
+/// A square around a vertex.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Point {
+    pub(super) centre: ScreenCorner,
+    /// Width and height in pixels.
+    pub(super) size: [f64; 2],
+    pub(super) bits: u32,
+}
+
+/// A line of one pixel's width.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Line {
+    pub(super) ends: [ScreenCorner; 2],
+    pub(super) bits: u32,
+}
+
+/// Returns a place in pixels.
+fn place(corner: &ScreenCorner, bits: u32) -> [f64; 2] {
+    let unit = f64::from(1_u32 << bits);
+    [corner.x as f64 / unit, corner.y as f64 / unit]
+}
+
+/// The largest coordinate that is drawn.
+const MOST: f64 = 1_048_576.0;
+
+impl Point {
+    /// Returns the first and the last place of an axis.
+    fn range(&self, axis: usize) -> [f64; 2] {
+        let (at, half) = (place(&self.centre, self.bits)[axis], self.size[axis] / 2.0);
+        [at - half, at + half].map(|value| value.clamp(-MOST, MOST))
+    }
+
+    pub(super) fn bounds(&self) -> Rectangle {
+        let ([left, right], [top, bottom]) = (self.range(0), self.range(1));
+        let [left, top, right, bottom] =
+            [left.floor(), top.floor(), right.ceil(), bottom.ceil()].map(|side| side as i32);
+        Rectangle { first: [left, top], end: [right, bottom] }
+    }
+
+    /// Returns `true` if the centre of a pixel is inside, or on the left or the upper side.
+    pub(super) fn covers(&self, x: i32, y: i32) -> bool {
+        [x, y].into_iter().enumerate().all(|(axis, at)| {
+            let [low, high] = self.range(axis);
+            let at = f64::from(at) + 0.5;
+            at >= low && at < high
+        })
+    }
+
+    /// Returns the values of a pixel. The shares of the other vertices are the place in the square, from the upper left corner: those
+    /// attributes that have coordinates of points take them.
+    pub(super) fn values(&self, x: i32, y: i32) -> Values {
+        let part = |axis: usize, at: i32| {
+            let [low, high] = self.range(axis);
+            ((f64::from(at) + 0.5 - low) / (high - low)) as f32
+        };
+        let parts = [part(0, x), part(1, y)];
+        Values { perspective: parts, linear: parts, z: self.centre.z as f32, w: (1.0 / self.centre.inverse_w) as f32 }
+    }
+}
+
+impl Line {
+    pub(super) fn bounds(&self) -> Rectangle {
+        let [a, b] = [0, 1].map(|end: usize| place(&self.ends[end], self.bits).map(|at| at.clamp(-MOST, MOST)));
+        let first = [0, 1].map(|axis: usize| a[axis].min(b[axis]).floor() as i32 - 1);
+        let end = [0, 1].map(|axis: usize| a[axis].max(b[axis]).floor() as i32 + 2);
+        Rectangle { first, end }
+    }
+
+    /// Returns `true` if the line leaves the diamond around the centre of a pixel: it comes through, and does not end inside.
+    ///
+    /// Source: the Vulkan specification, "Bresenham Line Segment Rasterization".
+    pub(super) fn covers(&self, x: i32, y: i32) -> bool {
+        let [a, b] = [0, 1].map(|end: usize| place(&self.ends[end], self.bits));
+        let centre = [f64::from(x) + 0.5, f64::from(y) + 0.5];
+        let is_inside = |at: [f64; 2]| (at[0] - centre[0]).abs() + (at[1] - centre[1]).abs() < 0.5;
+        if is_inside(b) {
+            return false;
+        }
+        if is_inside(a) {
+            return true;
+        }
+        // The place where the line passes the centre along its longer axis.
+        let length = [b[0] - a[0], b[1] - a[1]];
+        let (major, minor) = if length[0].abs() >= length[1].abs() { (0, 1) } else { (1, 0) };
+        if length[major] == 0.0 {
+            return false;
+        }
+        let part = (centre[major] - a[major]) / length[major];
+        let at = a[minor] + part * length[minor] - centre[minor];
+        (0.0..=1.0).contains(&part) && (-0.5..0.5).contains(&at)
+    }
+
+    /// Returns the values of a pixel: those of the nearest place on the line.
+    pub(super) fn values(&self, x: i32, y: i32) -> Values {
+        let [a, b] = [0, 1].map(|end: usize| place(&self.ends[end], self.bits));
+        let length = [b[0] - a[0], b[1] - a[1]];
+        let square = length[0] * length[0] + length[1] * length[1];
+        let along = (f64::from(x) + 0.5 - a[0]) * length[0] + (f64::from(y) + 0.5 - a[1]) * length[1];
+        let part = if square > 0.0 { along / square } else { 0.0 };
+        let mix = |of: &dyn Fn(&ScreenCorner) -> f64| of(&self.ends[0]) * (1.0 - part) + of(&self.ends[1]) * part;
+        let inverse = mix(&|end| end.inverse_w);
+        Values {
+            perspective: [(mix(&|end| end.inverse_w * end.shares[1]) / inverse) as f32, 0.0],
+            linear: [mix(&|end| end.linear[1]) as f32, 0.0],
+            z: mix(&|end| end.z) as f32,
+            w: (1.0 / inverse) as f32,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn corner(x: f64, y: f64, second: f64) -> ScreenCorner {
+        let shares = [1.0 - second, second, 0.0];
+        let [x, y] = [x, y].map(|at| (at * 256.0) as i64);
+        ScreenCorner { x, y, z: second, inverse_w: 1.0, shares, linear: shares }
+    }
+
+    fn covered(bounds: Rectangle, covers: impl Fn(i32, i32) -> bool) -> Vec<(i32, i32)> {
+        let pixels =
+            (bounds.first[1]..bounds.end[1]).flat_map(|y| (bounds.first[0]..bounds.end[0]).map(move |x| (x, y)));
+        pixels.filter(|(x, y)| covers(*x, *y)).collect()
+    }
+
+    fn line(a: [f64; 2], b: [f64; 2]) -> Vec<(i32, i32)> {
+        let line = Line { ends: [corner(a[0], a[1], 0.0), corner(b[0], b[1], 1.0)], bits: 8 };
+        covered(line.bounds(), |x, y| line.covers(x, y))
+    }
+
+    #[test]
+    fn a_line_has_its_first_pixel_and_not_its_last() {
+        assert_eq!(line([1.5, 2.5], [4.5, 2.5]), [(1, 2), (2, 2), (3, 2)]);
+        assert_eq!(line([4.5, 2.5], [1.5, 2.5]), [(2, 2), (3, 2), (4, 2)]);
+        assert_eq!(line([0.5, 0.5], [0.5, 3.5]), [(0, 0), (0, 1), (0, 2)]);
+        assert_eq!(line([0.5, 0.5], [3.5, 3.5]), [(0, 0), (1, 1), (2, 2)]);
+        assert_eq!(line([1.5, 1.5], [1.5, 1.5]), []);
+    }
+
+    #[test]
+    fn a_point_covers_a_square_with_its_left_and_upper_sides() {
+        let point = Point { centre: corner(2.5, 3.5, 0.0), size: [1.0, 2.0], bits: 8 };
+        assert_eq!(covered(point.bounds(), |x, y| point.covers(x, y)), [(2, 2), (2, 3)]);
+        assert_eq!(point.values(2, 2).perspective, [0.5, 0.0]);
+    }
+}

@@ -1,0 +1,386 @@
+//! Whole draws with programs that are closures: which registers waves start with, and what their exports leave in memory.
+
+use std::{cell::RefCell, collections::BTreeMap};
+
+use amdgpu_hw::GfxLevel;
+use amdgpu_raster::{
+    Call, DrawState, Ended, Export, Feature, Memory, MemoryFault, PixelWave, Program, Registers, Shaders, VertexWave,
+    draw,
+};
+use amdgpu_registers::named;
+use amdgpu_surface::{Chip, ChipRegisters};
+
+/// The width and height of targets in pixels of four bytes.
+const SIDE: usize = 64;
+const COLOUR: u64 = 0x1_0000;
+const DEPTH: u64 = 0x8_0000;
+const HTILE: u64 = 0x10_0000;
+
+/// Memory up to 2 MiB.
+struct Ram(RefCell<Vec<u8>>);
+
+impl Ram {
+    fn new() -> Self {
+        Self(RefCell::new(vec![0; 2 << 20]))
+    }
+
+    fn word(&self, at: u64) -> u32 {
+        let mut bytes = [0; 4];
+        self.load(at, &mut bytes).unwrap();
+        u32::from_le_bytes(bytes)
+    }
+
+    fn set(&self, at: u64, word: u32) {
+        self.store(at, &word.to_le_bytes()).unwrap();
+    }
+
+    fn pixel(&self, x: usize, y: usize) -> u32 {
+        self.word(COLOUR + 4 * (SIDE * y + x) as u64)
+    }
+}
+
+impl Memory for Ram {
+    fn load(&self, va: u64, out: &mut [u8]) -> Result<(), MemoryFault> {
+        let all = self.0.borrow();
+        let found = all.get(va as usize..va as usize + out.len()).ok_or(MemoryFault { va, is_write: false })?;
+        out.copy_from_slice(found);
+        Ok(())
+    }
+
+    fn store(&self, va: u64, data: &[u8]) -> Result<(), MemoryFault> {
+        let mut all = self.0.borrow_mut();
+        let found = all.get_mut(va as usize..va as usize + data.len()).ok_or(MemoryFault { va, is_write: true })?;
+        found.copy_from_slice(data);
+        Ok(())
+    }
+}
+
+fn chip() -> Chip {
+    // The configuration of a Vega 10.
+    Chip::new(&ChipRegisters::new(GfxLevel::Gfx9, 141, 1, 0x2a11_0100 | 2)).unwrap()
+}
+
+/// A vertex: its position and a parameter.
+#[derive(Clone, Copy)]
+struct Vertex([f32; 4], [f32; 4]);
+
+/// Programs that look vertices up by the number in v0, and write the first parameter, interpolated, as colour.
+struct Closures<'c> {
+    vertices: &'c [Vertex],
+    seen: Vec<PixelWave>,
+    /// Returns the colour of a lane.
+    colour: fn(&PixelWave, usize) -> [f32; 4],
+    /// The lanes that the pixel shader discards.
+    discards: u64,
+}
+
+fn export(target: u8, lanes: u64, of: impl Fn(usize) -> [f32; 4]) -> Export {
+    let mut values = [[0; 64]; 4];
+    for lane in 0..64 {
+        for (component, value) in of(lane).into_iter().enumerate() {
+            values[component][lane] = value.to_bits();
+        }
+    }
+    Export { target, enabled: 15, is_last: target < 9, lanes, values, is_compressed: false }
+}
+
+impl Shaders for Closures<'_> {
+    fn vertices(&mut self, _: &Program, wave: &VertexWave) -> Result<Vec<Export>, Ended> {
+        let vertex =
+            |lane: usize| self.vertices.get(wave.vectors[0][lane] as usize).copied().unwrap_or(self.vertices[0]);
+        Ok(vec![export(12, wave.lanes, |lane| vertex(lane).0), export(32, wave.lanes, |lane| vertex(lane).1)])
+    }
+
+    fn pixels(&mut self, _: &Program, wave: &PixelWave) -> Result<Vec<Export>, Ended> {
+        self.seen.push(wave.clone());
+        Ok(vec![export(0, wave.lanes & !self.discards, |lane| (self.colour)(wave, lane))])
+    }
+}
+
+/// Interpolates the first attribute.
+fn interpolated(wave: &PixelWave, lane: usize) -> [f32; 4] {
+    let [i, j] = [0, 1].map(|part: usize| f32::from_bits(wave.vectors[part][lane]));
+    // Waves that are not full have lanes without a primitive.
+    let Some(primitive) = wave.quads.get(lane / 4) else { return [0.0; 4] };
+    let attribute = &wave.primitives[usize::from(*primitive)][0];
+    attribute.map(|values| {
+        let [p0, p10, p20] = values.map(f32::from_bits);
+        p0 + i * p10 + j * p20
+    })
+}
+
+/// The registers of a draw of triangles on GFX9, by name.
+fn registers() -> BTreeMap<u32, u32> {
+    let last = SIDE as u32 - 1;
+    let half = 32.0_f32.to_bits();
+    let all = [
+        ("VGT_PRIMITIVE_TYPE", 4),
+        ("SPI_SHADER_PGM_LO_VS", 1),
+        ("SPI_SHADER_PGM_LO_PS", 2),
+        ("SPI_PS_INPUT_ENA", 2),
+        ("SPI_PS_INPUT_ADDR", 2),
+        ("SPI_PS_IN_CONTROL", 1),
+        ("SPI_SHADER_POS_FORMAT", 4),
+        ("SPI_SHADER_COL_FORMAT", 9),
+        ("CB_TARGET_MASK", 15),
+        ("CB_SHADER_MASK", 15),
+        ("CB_COLOR_CONTROL", 0xcc << 16 | 1 << 4),
+        ("PA_CL_VTE_CNTL", 0x43f),
+        ("PA_CL_VPORT_XSCALE", half),
+        ("PA_CL_VPORT_XOFFSET", half),
+        ("PA_CL_VPORT_YSCALE", half),
+        ("PA_CL_VPORT_YOFFSET", half),
+        ("PA_CL_VPORT_ZSCALE", 1.0_f32.to_bits()),
+        ("PA_CL_CLIP_CNTL", 1 << 19),
+        ("PA_SU_VTX_CNTL", 1 | 2 << 1 | 5 << 3),
+        ("DB_SHADER_CONTROL", 1 << 4),
+        ("CB_COLOR0_BASE", (COLOUR >> 8) as u32),
+        ("CB_COLOR0_INFO", 10 << 2),
+        ("CB_COLOR0_ATTRIB2", last | last << 14),
+        ("CB_COLOR0_ATTRIB", 1 << 28),
+        ("CB_MRT0_EPITCH", last),
+    ];
+    all.into_iter().map(|(name, value)| (named(name).unwrap().offset(GfxLevel::Gfx9).unwrap(), value)).collect()
+}
+
+fn set(registers: &mut BTreeMap<u32, u32>, name: &str, value: u32) {
+    registers.insert(named(name).unwrap().offset(GfxLevel::Gfx9).unwrap(), value);
+}
+
+fn state(registers: &BTreeMap<u32, u32>, count: u32) -> DrawState {
+    let call = Call { count: Some(count), instances: Some(1), initiator: 2, ..Call::default() };
+    DrawState::new(call, &Registers::new(GfxLevel::Gfx9, &|offset| registers.get(&offset).copied()))
+}
+
+/// Draws and returns the waves of pixels that ran.
+fn run(registers: &BTreeMap<u32, u32>, ram: &Ram, vertices: &[Vertex]) -> Vec<PixelWave> {
+    let mut shaders = Closures { vertices, seen: Vec::new(), colour: interpolated, discards: 0 };
+    let drawn = draw(&state(registers, vertices.len() as u32), Some(&chip()), ram, &mut shaders).unwrap();
+    assert_eq!(drawn.fault, None);
+    shaders.seen
+}
+
+/// The left lower half of the target, or a part of it.
+fn half(z: f32, w: [f32; 3], colours: [[f32; 4]; 3]) -> [Vertex; 3] {
+    let corners = [[-1.0, -1.0], [-1.0, 1.0], [1.0, 1.0]];
+    [0, 1, 2].map(|index: usize| {
+        let [x, y] = corners[index];
+        let w = w[index];
+        Vertex([x * w, y * w, z * w, w], colours[index])
+    })
+}
+
+const RED: [f32; 4] = [1.0, 0.0, 0.0, 1.0];
+const GREEN: [f32; 4] = [0.0, 1.0, 0.0, 1.0];
+
+#[test]
+fn attributes_are_interpolated_with_perspective() {
+    let ram = Ram::new();
+    let white = [1.0; 4];
+    let black = [0.0, 0.0, 0.0, 1.0];
+    run(&registers(), &ram, &half(0.5, [1.0, 1.0, 4.0], [black, black, white]));
+    // On the diagonal edge from the first to the third corner, at parameter t on the screen, the share of a vertex with w = 4 is
+    // t/4 / ((1-t) + t/4).
+    for at in [8, 20, 40, 60] {
+        let (x, y) = (at, at + 1);
+        // The weights of the corners on the screen, at the centre of the pixel.
+        let (px, py) = ((x as f64 + 0.5) / 64.0, (y as f64 + 0.5) / 64.0);
+        let weights = [1.0 - py, py - px, px];
+        let sum = weights[0] + weights[1] + weights[2] / 4.0;
+        let expected = (weights[2] / 4.0 / sum * 255.0).round() as i64;
+        let found = i64::from(ram.pixel(x, y) & 0xff);
+        assert!((found - expected).abs() <= 1, "{x}: {found} {expected}");
+    }
+}
+
+#[test]
+fn a_flat_attribute_is_that_of_the_provoking_vertex() {
+    for (mode, expected) in [(0, 0xff00_00ff), (1 << 19, 0xff00_ff00)] {
+        let ram = Ram::new();
+        let mut registers = registers();
+        set(&mut registers, "SPI_PS_INPUT_CNTL_0", 1 << 10);
+        set(&mut registers, "PA_SU_SC_MODE_CNTL", mode);
+        run(&registers, &ram, &half(0.5, [1.0; 3], [RED, [0.25; 4], GREEN]));
+        assert_eq!(ram.pixel(3, 40), expected);
+    }
+}
+
+#[test]
+fn quads_have_their_lanes_in_rows_of_two_and_helpers_are_off() {
+    let ram = Ram::new();
+    let mut registers = registers();
+    // POS_X and POS_Y in place of barycentric coordinates.
+    set(&mut registers, "SPI_PS_INPUT_ENA", 0x302);
+    set(&mut registers, "SPI_PS_INPUT_ADDR", 0x302);
+    let waves = run(&registers, &ram, &half(0.5, [1.0; 3], [RED; 3]));
+    let mut covered = 0;
+    for wave in &waves {
+        for quad in 0..wave.quads.len() {
+            let at =
+                |lane: usize| [2, 3].map(|register: usize| f32::from_bits(wave.vectors[register][4 * quad + lane]));
+            let [x, y] = at(0);
+            assert_eq!([at(1), at(2), at(3)], [[x + 1.0, y], [x, y + 1.0], [x + 1.0, y + 1.0]]);
+            for lane in 0..4 {
+                let [x, y] = at(lane);
+                // The diagonal is a right edge, whose pixels' centres do not belong to the triangle.
+                assert_eq!(wave.lanes >> (4 * quad + lane) & 1 != 0, y > x, "{x} {y}");
+            }
+        }
+        covered += wave.lanes.count_ones();
+    }
+    assert_eq!(covered, 64 * 63 / 2);
+}
+
+fn with_depth() -> BTreeMap<u32, u32> {
+    let mut registers = registers();
+    let last = SIDE as u32 - 1;
+    for (name, value) in [
+        // 32-bit floats, in rows: no chip draws so, but addresses are plain.
+        ("DB_Z_INFO", 3),
+        ("DB_Z_READ_BASE", (DEPTH >> 8) as u32),
+        ("DB_Z_WRITE_BASE", (DEPTH >> 8) as u32),
+        ("DB_DEPTH_SIZE", last | last << 16),
+        ("DB_Z_INFO2", last),
+        // Z_ENABLE, Z_WRITE_ENABLE, less.
+        ("DB_DEPTH_CONTROL", 2 | 4 | 1 << 4),
+        ("PA_SC_VPORT_ZMAX_0", 1.0_f32.to_bits()),
+    ] {
+        set(&mut registers, name, value);
+    }
+    registers
+}
+
+#[test]
+fn depth_lets_nearer_pixels_pass_and_keeps_them() {
+    let ram = Ram::new();
+    for at in 0..SIDE * SIDE {
+        ram.set(DEPTH + 4 * at as u64, 1.0_f32.to_bits());
+    }
+    let registers = with_depth();
+    run(&registers, &ram, &half(0.5, [1.0; 3], [RED; 3]));
+    run(&registers, &ram, &half(0.75, [1.0; 3], [GREEN; 3]));
+    assert_eq!((ram.pixel(3, 40), f32::from_bits(ram.word(DEPTH + 4 * (SIDE * 40 + 3) as u64))), (0xff00_00ff, 0.5));
+    run(&registers, &ram, &half(0.25, [1.0; 3], [GREEN; 3]));
+    assert_eq!((ram.pixel(3, 40), f32::from_bits(ram.word(DEPTH + 4 * (SIDE * 40 + 3) as u64))), (0xff00_ff00, 0.25));
+    assert_eq!(f32::from_bits(ram.word(DEPTH + 4 * (SIDE * 3 + 40) as u64)), 1.0);
+}
+
+#[test]
+fn discarded_pixels_write_neither_colour_nor_depth() {
+    let ram = Ram::new();
+    for at in 0..SIDE * SIDE {
+        ram.set(DEPTH + 4 * at as u64, 1.0_f32.to_bits());
+    }
+    let mut registers = with_depth();
+    // KILL_ENABLE.
+    set(&mut registers, "DB_SHADER_CONTROL", 1 << 4 | 1 << 6);
+    let vertices = half(0.5, [1.0; 3], [RED; 3]);
+    let discards = 0x5555_5555_5555_5555;
+    let mut shaders = Closures { vertices: &vertices, seen: Vec::new(), colour: interpolated, discards };
+    draw(&state(&registers, 3), Some(&chip()), &ram, &mut shaders).unwrap();
+    for (x, is_drawn) in [(2, false), (3, true)] {
+        let z = f32::from_bits(ram.word(DEPTH + 4 * (SIDE * 40 + x) as u64));
+        assert_eq!((ram.pixel(x, 40) != 0, z), (is_drawn, if is_drawn { 0.5 } else { 1.0 }), "{x}");
+    }
+}
+
+#[test]
+fn primitives_that_overlap_in_a_wave_blend_in_their_order() {
+    let ram = Ram::new();
+    let mut registers = registers();
+    // The sum of halves: src * 0 + dst * constant alpha would lose the order, so the source counts by its alpha.
+    set(&mut registers, "CB_BLEND0_CONTROL", 1 << 30 | 4 | 5 << 8);
+    set(&mut registers, "PA_SC_VPORT_SCISSOR_0_BR", 4 | 64 << 16);
+    set(&mut registers, "PA_SC_VPORT_SCISSOR_0_TL", 1 << 31 | 60 << 16);
+    set(&mut registers, "PA_SC_MODE_CNTL_0", 2);
+    let translucent = |colour: [f32; 4]| [colour[0], colour[1], colour[2], 0.5];
+    let layers = [half(0.5, [1.0; 3], [translucent(RED); 3]), half(0.5, [1.0; 3], [translucent(GREEN); 3])];
+    let waves = run(&registers, &ram, layers.as_flattened());
+    assert_eq!((waves.len(), waves[0].primitives.len()), (1, 2));
+    // Red is halved twice, green once.
+    let [r, g] = [0, 8].map(|shift: u32| ram.pixel(1, 62) >> shift & 0xff);
+    assert!(r.abs_diff(64) <= 1 && g.abs_diff(128) <= 1, "{r} {g}");
+}
+
+#[test]
+fn a_wave_holds_at_most_sixteen_quads_and_fills_them() {
+    let ram = Ram::new();
+    let waves = run(&registers(), &ram, &half(0.5, [1.0; 3], [RED; 3]));
+    let (last, others) = waves.split_last().unwrap();
+    assert!(others.iter().all(|wave| wave.quads.len() == 16) && last.quads.len() <= 16);
+}
+
+#[test]
+fn a_tile_that_htile_clears_gets_its_clear_value_before_it_is_tested() {
+    let ram = Ram::new();
+    let mut registers = with_depth();
+    // Blocks of 64 KiB in the order of depth, which HTILE needs.
+    set(&mut registers, "DB_Z_INFO", 3 | 8 << 4 | 1 << 29);
+    set(&mut registers, "DB_STENCIL_INFO", 1 << 29);
+    set(&mut registers, "DB_HTILE_DATA_BASE", (HTILE >> 8) as u32);
+    set(&mut registers, "DB_HTILE_SURFACE", 3 << 18);
+    set(&mut registers, "DB_DEPTH_CLEAR", 0.625_f32.to_bits());
+    for at in 0..0x1_0000 {
+        ram.set(HTILE + 4 * at, 0);
+    }
+    run(&registers, &ram, &half(0.75, [1.0; 3], [RED; 3]));
+    assert_eq!(ram.pixel(3, 40), 0, "what is cleared to 0.625 hides 0.75");
+    let opened = (0..0x1_0000).filter(|at| ram.word(HTILE + 4 * at) == 0xfffc_000f).count();
+    assert_eq!(opened, 8 * 9 / 2, "the tiles of half of a picture of 8 x 8 tiles are plain");
+    let depths = (0..0x4000_u64).filter(|at| ram.word(DEPTH + 4 * at) == 0.625_f32.to_bits()).count();
+    assert_eq!(depths, opened * 64);
+    run(&registers, &ram, &half(0.5, [1.0; 3], [GREEN; 3]));
+    assert_eq!(ram.pixel(3, 40), 0xff00_ff00);
+    ram.set(HTILE, 0x1234_5671);
+    let all = (0..0x1_0000).find(|at| ram.word(HTILE + 4 * at) == 0xfffc_000f).unwrap();
+    ram.set(HTILE + 4 * all, 0x1234_5671);
+    let vertices = half(0.5, [1.0; 3], [GREEN; 3]);
+    let mut shaders = Closures { vertices: &vertices, seen: Vec::new(), colour: interpolated, discards: 0 };
+    let two = [vertices, vertices];
+    shaders.vertices = two.as_flattened();
+    let ended = draw(&state(&registers, 6), Some(&chip()), &ram, &mut shaders);
+    assert!(matches!(&ended, Err(Ended::Hang(why)) if why.contains("0x12345671")), "{ended:?}");
+}
+
+#[test]
+fn any_register_values_end_in_an_answer() {
+    let mut seed = 1_u64;
+    let mut next = || {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 32) as u32
+    };
+    let offsets: Vec<u32> = registers().into_keys().chain(with_depth().into_keys()).collect();
+    let (mut drew, mut refused) = (0, 0);
+    for round in 0..400 {
+        let mut registers = if round % 2 == 0 { registers() } else { with_depth() };
+        for _ in 0..1 + next() % 6 {
+            let offset = offsets[next() as usize % offsets.len()];
+            registers.insert(offset, next() >> (next() % 32));
+        }
+        // The scissor bounds the time.
+        set(&mut registers, "PA_SC_SCREEN_SCISSOR_BR", 80 | 80 << 16);
+        let ram = Ram::new();
+        let vertices = half(0.5, [1.0; 3], [RED; 3]);
+        let mut shaders = Closures { vertices: &vertices, seen: Vec::new(), colour: |_, _| [0.5; 4], discards: 0 };
+        let state = state(&registers, 3);
+        assert!(!state.lines().is_empty());
+        match draw(&state, Some(&chip()), &ram, &mut shaders) {
+            Ok(_) => drew += 1,
+            Err(_) => refused += 1,
+        }
+    }
+    assert!(drew > 50 && refused > 50, "{drew} {refused}");
+}
+
+#[test]
+fn a_draw_with_several_unsupported_features_names_them_in_the_order_of_the_pipeline() {
+    let mut registers = registers();
+    set(&mut registers, "VGT_SHADER_STAGES_EN", 1 << 5);
+    set(&mut registers, "PA_SC_MODE_CNTL_0", 1);
+    set(&mut registers, "PA_SC_AA_CONFIG", 2);
+    let vertices = half(0.5, [1.0; 3], [RED; 3]);
+    let mut shaders = Closures { vertices: &vertices, seen: Vec::new(), colour: interpolated, discards: 0 };
+    let ended = draw(&state(&registers, 3), Some(&chip()), &Ram::new(), &mut shaders).unwrap_err();
+    assert_eq!(ended, Ended::NotExecuted(vec![Feature::GeometryShader, Feature::Samples(4)]));
+    assert_eq!(ended.to_string(), "not executed: geometry shader, 4 samples");
+}
