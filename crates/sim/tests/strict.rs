@@ -1,4 +1,9 @@
-//! The strict mode: each hazard is reported in a stream that has it, and not in the stream that has what was missing.
+//! The strict mode: pairs of streams. Each hazard is reported in a stream that has it, and not in the stream that has what was missing.
+
+#[path = "strict/fronts.rs"]
+mod fronts;
+#[path = "strict/order.rs"]
+mod order;
 
 use std::sync::Arc;
 
@@ -19,6 +24,9 @@ use amdgpu_winsys::{
     vamgr::GpuVa,
     winsys::{Context, Deadline, Device, GfxLevel, Ip, Priority},
 };
+
+/// A chip of each generation of which there is a capture.
+const CHIPS: [&str; 6] = ["pitcairn", "polaris10", "vega10", "navi10", "navi21", "navi31"];
 
 /// A device in the strict mode, a queue, and two pages of host memory.
 struct Rig {
@@ -107,9 +115,14 @@ impl Shaders for Store {
     }
 }
 
-/// A dispatch with the store of [`Store`].
-fn dispatch(stream: &mut Stream<Target>) {
+/// A dispatch for which nothing waits.
+fn start_alone(stream: &mut Stream<Target>) {
     stream.push(&DispatchDirect { flags: HeaderFlags::empty(), x: 1, y: 1, z: 1, initiator: 1 }).unwrap();
+}
+
+/// A dispatch, and a wait until it is over.
+fn start(stream: &mut Stream<Target>) {
+    start_alone(stream);
     stream.push(&EventWrite::new(Event::CS_PARTIAL_FLUSH)).unwrap();
 }
 
@@ -175,7 +188,7 @@ fn what_a_shader_wrote_is_written_back_before_the_command_processor_looks_behind
         let rig = Rig::new(chip, Ip::Compute);
         rig.gpu.plug_shaders(Arc::new(Store(rig.at(0))));
         rig.run(|stream| {
-            dispatch(stream);
+            start(stream);
             AcquireMem::each(rig.target(), actions).for_each(|acquire| stream.push(&acquire).unwrap());
             rig.copy(stream);
         });
@@ -198,7 +211,7 @@ fn dirty_bytes_are_written_back_before_they_are_overwritten_behind_l2() {
         let rig = Rig::new("polaris10", Ip::Compute);
         rig.gpu.plug_shaders(Arc::new(Store(rig.at(0))));
         rig.run(|stream| {
-            dispatch(stream);
+            start(stream);
             AcquireMem::each(rig.target(), actions).for_each(|acquire| stream.push(&acquire).unwrap());
             stream.push(&WriteData::new(rig.at(0), &[9])).unwrap();
         });
@@ -252,7 +265,7 @@ fn the_prefetch_parser_waits_before_it_operates_on_caches_up_to_gfx9() {
     let run = |chip: &str, waits: bool| {
         let rig = Rig::new(chip, Ip::Gfx);
         rig.run(|stream| {
-            dispatch(stream);
+            start(stream);
             if waits {
                 stream.push(&PfpSyncMe).unwrap();
             }

@@ -46,10 +46,10 @@ pub use dispatch::Dispatch;
 pub use flaw::Flaw;
 pub use graphics::{Export, GraphicsStage, GraphicsWave, Interpolant, StageEnd, StageRunner};
 pub use image::error::ImageError;
-pub use memory::{Access, Memory, PageFault};
+pub use memory::{Access, Memory, PageFault, Reach};
 pub use outcome::{Counters, Hang, Outcome, Reason};
 pub use run::{Limits, Vectors, run, run_on_threads};
 pub use watch::{
     Change, Event, Hit, InstructionClass, MemoryKind, MissingWait, Race, RaceSide, RegisterName, RequiredWait,
-    TracedStep, TracedWaves, WaitSide, WaitedFor, Watch, WatchCounts, WatchReport, run_watched,
+    TracedStep, TracedWaves, WaitSide, WaitedFor, Watch, WatchCounts, WatchReport, run_checked, run_watched,
 };

@@ -20,6 +20,21 @@ pub enum Access {
     Fetch,
 }
 
+/// How far the accesses of an instruction reach: the caches that they pass by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// The compute unit: through its caches.
+    Unit,
+    /// The shader array: past the caches of the compute unit, but through GL1 of GFX10.
+    Array,
+    /// The device: past all caches in front of L2.
+    Device,
+    /// The system: past L2 of GFX12 as well.
+    System,
+    /// The lane itself: scratch memory, whose place the hardware chooses.
+    Private,
+}
+
 /// An access to an address that is not mapped, or that does not permit this access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no page for {access:?} at {va:#x}")]
@@ -63,6 +78,12 @@ pub trait Memory {
     /// [`PageFault`] with the first address that cannot be fetched.
     fn fetch(&self, va: u64, out: &mut [u8]) -> Result<(), PageFault> {
         self.load(va, out).map_err(|fault| PageFault { access: Access::Fetch, ..fault })
+    }
+
+    /// Tells the unit that makes the accesses after this call, and how far they reach. Only [`run_checked`](crate::run_checked) and
+    /// [`run_watched`](crate::run_watched) call it, before each instruction that accesses memory.
+    fn route(&self, is_scalar: bool, reach: Reach) {
+        let _ = (is_scalar, reach);
     }
 
     /// Reads a dword for each lane in a mask. Addresses need not be aligned. Lanes whose address is not mapped read 0.

@@ -42,10 +42,12 @@ pub(crate) mod video;
 mod wait;
 
 pub(crate) use self::interface::memory::UPDATES;
+pub use amdgpu_waves::Reach;
+
 pub use self::{
     engine::Engine,
     interface::{
-        caches::{CacheObserver, CacheOperation, Doubt, Signal},
+        caches::{CacheObserver, CacheOperation, Doubt, FrontCaches, Signal},
         environment::{Clock, Environment},
         ib::Ib,
         index_buffer::IndexBuffer,

@@ -2,11 +2,12 @@
 
 use std::{collections::HashMap, rc::Rc};
 
+use amdgpu_hw::GfxLevel;
 use amdgpu_isa::{Field, Instruction, decode};
 
 use super::{counts::InstructionClass, waits::Facts};
 use crate::{
-    memory::Memory,
+    memory::{Memory, Reach},
     program::{code::words, shape::Shape},
 };
 
@@ -19,6 +20,8 @@ pub(super) struct Known {
     pub(super) class: InstructionClass,
     /// `true` if loads and stores bypass the caches of a compute unit, as atomic operations do.
     pub(super) coherent: bool,
+    /// The unit and the reach of its accesses to memory, if there are any.
+    pub(super) route: Option<(bool, Reach)>,
     /// Facts about waits; `None` if waves do not execute the instruction.
     pub(super) facts: Option<Facts>,
 }
@@ -36,6 +39,31 @@ pub(super) struct KnownCode {
 /// Returns `true` if the instruction requests coherence beyond its compute unit.
 fn is_coherent(instruction: &Instruction) -> bool {
     instruction.field(Field::Glc) != 0 || instruction.field(Field::Scope) > 1
+}
+
+/// Returns whether an instruction accesses memory by the scalar unit, and how far the accesses reach; `None` for others.
+///
+/// Source: LLVM, AMDGPUUsage, "Memory Model": a load of device scope needs `glc` up to GFX9 and from GFX11 on, `glc` and `dlc` on
+/// GFX10, and a scope on GFX12.
+pub(super) fn route(instruction: &Instruction) -> Option<(bool, Reach)> {
+    let is_scalar = match InstructionClass::of(instruction) {
+        InstructionClass::ScalarMemory => true,
+        InstructionClass::Memory | InstructionClass::Image => false,
+        _ => return None,
+    };
+    let is_set = |field| instruction.field(field) != 0;
+    let reach = match instruction.level() {
+        GfxLevel::Gfx12 => match instruction.field(Field::Scope) {
+            0 => Reach::Unit,
+            // GFX12 has no cache between those of the compute unit and L2.
+            1 | 2 => Reach::Device,
+            _ => Reach::System,
+        },
+        GfxLevel::Gfx10 | GfxLevel::Gfx10_3 if is_set(Field::Glc) && !is_set(Field::Dlc) => Reach::Array,
+        _ if is_set(Field::Glc) => Reach::Device,
+        _ => Reach::Unit,
+    };
+    Some((is_scalar, reach))
 }
 
 impl KnownCode {
@@ -62,6 +90,7 @@ impl KnownCode {
                     bytes: 4 * instruction.dwords().len() as u64,
                     class: InstructionClass::of(&instruction),
                     coherent: is_coherent(&instruction),
+                    route: route(&instruction),
                     facts: Facts::of(shape, &instruction),
                 },
                 None => Known {
@@ -69,6 +98,7 @@ impl KnownCode {
                     bytes: 4,
                     class: InstructionClass::Other,
                     coherent: false,
+                    route: None,
                     facts: None,
                 },
             })

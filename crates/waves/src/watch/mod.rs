@@ -1,6 +1,7 @@
 //! Observation of waves: traces, stores to an address, counts of instructions and bytes, data races, missing waits.
 
 mod change;
+mod checker;
 mod counts;
 mod event;
 mod known;
@@ -11,6 +12,7 @@ mod waits;
 mod watcher;
 
 pub use change::Change;
+pub use checker::run_checked;
 pub use counts::{InstructionClass, WatchCounts};
 pub use event::{Event, Hit, MemoryKind, Race, RaceSide, TracedStep};
 pub use options::{TracedWaves, Watch, WatchReport};

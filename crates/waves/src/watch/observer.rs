@@ -34,6 +34,9 @@ pub(crate) struct Touch<'d> {
 pub(crate) trait Observer {
     const ON: bool;
 
+    /// `true` if [`lane`](Self::lane) and [`touch`](Self::touch) are called, for which lanes access memory one by one.
+    const TOUCHED: bool = Self::ON;
+
     /// Called when the waves of a work-group continue.
     fn enter(&self, _index: u64, _id: [u32; 3]) {}
 
@@ -44,6 +47,9 @@ pub(crate) trait Observer {
     fn after(&self, _wave: &Wave) -> Result<(), Reason> {
         Ok(())
     }
+
+    /// Called before accesses to memory that is private to a lane.
+    fn private(&self) {}
 
     /// Called before the accesses of a lane.
     fn lane(&self, _lane: usize) {}

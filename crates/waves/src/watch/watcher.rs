@@ -284,6 +284,9 @@ impl Observer for Watcher<'_> {
         self.lane.set(None);
         let state = &mut *self.state.borrow_mut();
         let known = state.known.at(wave.pc, memory);
+        if let Some((is_scalar, reach)) = known.route {
+            memory.route(is_scalar, reach);
+        }
         if self.watch.waits {
             self.note_wait(state, wave, &known);
         }

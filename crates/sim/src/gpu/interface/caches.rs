@@ -1,14 +1,35 @@
 //! The interface to an observer of caches.
 
+use bitflags::bitflags;
+
 use super::{ib::Ib, stop::Place};
 
-/// Effect of a packet on L2.
+bitflags! {
+    /// The caches between shaders and L2.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct FrontCaches: u8 {
+        /// The caches of vector loads: TCL1, or GL0 of vector loads.
+        const VECTOR = 1 << 0;
+        /// The caches of scalar loads.
+        const SCALAR = 1 << 1;
+        /// The instruction caches.
+        const INSTRUCTIONS = 1 << 2;
+        /// GL1 of GFX10 to GFX11.5, behind the three others.
+        const ARRAY = 1 << 3;
+    }
+}
+
+/// Effect of a packet on caches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CacheOperation {
     /// `true` if dirty lines are written to memory.
     pub write_back_l2: bool,
     /// `true` if lines without dirty bytes are dropped.
     pub invalidate_l2: bool,
+    /// The caches in front of L2 that are invalidated.
+    pub fronts: FrontCaches,
+    /// `true` if the prefetch parser of a graphics ring waits until the micro engine has executed the operation.
+    pub holds_pfp: bool,
     /// `true` if the prefetch parser of the graphics rings of GFX6 to GFX9 executes it, which does not wait for the micro engine.
     pub by_pfp: bool,
     /// Faults of the operation itself.
@@ -44,6 +65,24 @@ pub enum Signal {
     EndOfPipe,
     /// PFP waits for ME.
     PfpSync,
+    /// The engine waits until the dispatches before are over.
+    ShadersDone,
+    /// A wait for memory is over.
+    Waited {
+        /// `true` if the prefetch parser has waited.
+        by_pfp: bool,
+    },
+    /// Before the accesses of a packet that the prefetch parser executes.
+    ByPfp,
+    /// Before the accesses of a DMA.
+    Dma {
+        /// `true` if it starts when earlier DMA has written.
+        waits_for_writes: bool,
+    },
+    /// After the accesses of a DMA for which, and for all DMA before it, the engine waits.
+    DmaSync,
+    /// A store at the end of the pipe or of shaders.
+    Stored,
     /// A draw or dispatch starts.
     Work,
 }

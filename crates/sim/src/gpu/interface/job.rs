@@ -46,6 +46,11 @@ pub trait Job {
         None
     }
 
+    /// Returns `true` if the memory of the job models caches, so that it wants to know the units of accesses.
+    fn is_checked(&self) -> bool {
+        false
+    }
+
     /// Reports that an IB was fetched: a submitted IB, or one that was called or chained to.
     fn fetched(&self, ib: Ib, dwords: &[u32]) {
         let _ = (ib, dwords);

@@ -1,6 +1,7 @@
 //! The memory interface of the GPU.
 
 use amdgpu_hw::GpuVa;
+use amdgpu_waves::Reach;
 use parking_lot::Mutex;
 
 /// Held during an update, which is a read and a write, so that the updates of several rings are not interleaved.
@@ -78,6 +79,21 @@ pub trait Memory {
     /// Those of [`read`](Self::read).
     fn fetch(&self, va: GpuVa, out: &mut [u8]) -> Result<(), PageFault> {
         self.read(va, out)
+    }
+
+    /// Reads instructions of shaders, like [`read`](Self::read).
+    ///
+    /// # Errors
+    ///
+    /// Those of [`read`](Self::read).
+    fn read_code(&self, va: GpuVa, out: &mut [u8]) -> Result<(), PageFault> {
+        self.read(va, out)
+    }
+
+    /// Tells the unit of a shader that makes the accesses after this call, and the caches that they pass by. Only a model of caches
+    /// uses it.
+    fn route(&self, client: Client, reach: Reach) {
+        let _ = (client, reach);
     }
 
     /// Reads a dword for each lane in a mask. Addresses have 48 bits and need not be aligned. Lanes that cannot read get 0.

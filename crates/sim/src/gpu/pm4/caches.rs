@@ -4,13 +4,14 @@ use amdgpu_hw::GfxLevel;
 use amdgpu_packets::layout::records::pm4::{AcquireMem, EventWriteEop, ReleaseMem, SurfaceSync};
 use amdgpu_packets::pm4::{CoherCntl, Gcr, TcActions};
 
-use crate::gpu::{CacheOperation, Doubt};
+use crate::gpu::{CacheOperation, Doubt, FrontCaches};
 
 impl CacheOperation {
     /// Returns the operation of ACQUIRE_MEM.
     pub(super) fn of_acquire(packet: &AcquireMem, level: GfxLevel) -> Self {
         if level >= GfxLevel::Gfx10 {
-            return Self::of_gcr(Gcr::from_bits_retain(packet.gcr_cntl));
+            let holds_pfp = !packet.engine_sel;
+            return Self { holds_pfp, ..Self::of_gcr(Gcr::from_bits_retain(packet.gcr_cntl)) };
         }
         Self::of_coher(CoherCntl::from_bits_retain(packet.coher_cntl), level).by(!packet.engine_sel)
     }
@@ -28,7 +29,10 @@ impl CacheOperation {
                 bits(Gcr::GL2_INVALIDATE, packet.gl2_inv)
                     | bits(Gcr::GL2_WRITE_BACK, packet.gl2_wb)
                     | bits(Gcr::GLM_WRITE_BACK, packet.glm_wb)
-                    | bits(Gcr::GLM_INVALIDATE, packet.glm_inv),
+                    | bits(Gcr::GLM_INVALIDATE, packet.glm_inv)
+                    | bits(Gcr::GLV_INVALIDATE, packet.glv_inv)
+                    | bits(Gcr::GL1_INVALIDATE, packet.gl1_inv)
+                    | bits(Gcr::GLK_INVALIDATE, packet.glk_inv),
             );
         }
         let bits = |tc: TcActions, is_set: bool| if is_set { tc } else { TcActions::empty() };
@@ -56,7 +60,13 @@ impl CacheOperation {
     fn of_coher(cntl: CoherCntl, level: GfxLevel) -> Self {
         let has = |bit| cntl.contains(bit);
         let bits = [has(CoherCntl::TC), has(CoherCntl::TC_WRITE_BACK), has(CoherCntl::TC_NC), has(CoherCntl::TCL1)];
-        Self::of_bits(bits, has(CoherCntl::TC_METADATA), level)
+        let (scalar, code) = (has(CoherCntl::SH_KCACHE), has(CoherCntl::SH_ICACHE));
+        let mut operation = Self::of_bits(bits, has(CoherCntl::TC_METADATA), level);
+        // The two share an invalidation on GFX6.
+        let is_shared = level == GfxLevel::Gfx6 && (scalar || code);
+        operation.fronts.set(FrontCaches::SCALAR, scalar || is_shared);
+        operation.fronts.set(FrontCaches::INSTRUCTIONS, code || is_shared);
+        operation
     }
 
     fn of_tc(tc: TcActions, level: GfxLevel) -> Self {
@@ -71,9 +81,10 @@ impl CacheOperation {
     /// less than its bits say.
     ///
     /// Source: Mesa 25.0.7 `src/gallium/drivers/radeonsi/si_barrier.c`, the combinations before `si_emit_barrier_as_acquire_mem`.
-    const fn of_bits([tc, back, nc, tcl1]: [bool; 4], metadata: bool, level: GfxLevel) -> Self {
-        let mut operation = Self { write_back_l2: false, invalidate_l2: false, by_pfp: false, doubt: None };
-        if (level as u8) < GfxLevel::Gfx8 as u8 {
+    fn of_bits([tc, back, nc, tcl1]: [bool; 4], metadata: bool, level: GfxLevel) -> Self {
+        let mut operation = Self::default();
+        operation.fronts.set(FrontCaches::VECTOR, tcl1);
+        if level < GfxLevel::Gfx8 {
             operation.write_back_l2 = tc;
             operation.invalidate_l2 = tc;
             return operation;
@@ -84,6 +95,9 @@ impl CacheOperation {
             (true, false, false) if !metadata => Some(Doubt::InvalidationAlone),
             _ => None,
         };
+        if operation.doubt == Some(Doubt::Mixture) {
+            operation.fronts = FrontCaches::empty();
+        }
         operation.write_back_l2 = back && (tc || nc);
         operation.invalidate_l2 = tc && (back || nc);
         operation
@@ -96,6 +110,11 @@ impl CacheOperation {
             _ if invalidate_l2 && !write_back_l2 => Some(Doubt::DirtyLines),
             _ => None,
         };
-        Self { write_back_l2, invalidate_l2, by_pfp: false, doubt }
+        let mut fronts = FrontCaches::empty();
+        fronts.set(FrontCaches::VECTOR, gcr.contains(Gcr::GLV_INVALIDATE));
+        fronts.set(FrontCaches::SCALAR, gcr.contains(Gcr::GLK_INVALIDATE));
+        fronts.set(FrontCaches::INSTRUCTIONS, gcr.intersects(Gcr::GLI_FIRST_LAST));
+        fronts.set(FrontCaches::ARRAY, gcr.contains(Gcr::GL1_INVALIDATE));
+        Self { write_back_l2, invalidate_l2, fronts, doubt, ..Self::default() }
     }
 }

@@ -2,7 +2,8 @@
 
 use amdgpu_hw::GfxLevel;
 use amdgpu_packets::layout::records::pm4::{ContextControl, MemSemaphore, MemWrite, Packet, Timestamp};
-use amdgpu_packets::layout::values::{EventIndex, SemSel};
+use amdgpu_packets::layout::values::{EngineSel, EngineSelIb, EventIndex, SemSel, WaitSpace};
+use amdgpu_packets::pm4::Event;
 
 use crate::gpu::{
     CacheObserver, CacheOperation, Engine, Signal, Stop,
@@ -85,10 +86,24 @@ impl Engine {
             Packet::ContextControl(packet) => context_control(packet, step)?,
             Packet::DrawPreamble(packet) => self.draw_preamble(packet, step, level)?,
 
-            Packet::WriteData(packet) => self.write_data(packet, step, level)?,
-            Packet::CopyData(packet) => self.copy_data(packet, step, level)?,
-            Packet::CpDma(packet) => self.dma(&(*packet).into(), step, level)?,
-            Packet::DmaData(packet) => self.dma(&(*packet).into(), step, level)?,
+            Packet::WriteData(packet) => {
+                observe_engine(step, packet.engine_sel == EngineSel::PFP);
+                self.write_data(packet, step, level)?;
+            }
+            Packet::CopyData(packet) => {
+                observe_engine(step, packet.engine_sel == EngineSel::PFP);
+                self.copy_data(packet, step, level)?;
+            }
+            Packet::CpDma(packet) => {
+                observe(step, |observer| observer.signal(Signal::Dma { waits_for_writes: packet.raw_wait }));
+                self.dma(&(*packet).into(), step, level)?;
+                observe_dma(step, packet.cp_sync);
+            }
+            Packet::DmaData(packet) => {
+                observe(step, |observer| observer.signal(Signal::Dma { waits_for_writes: packet.raw_wait }));
+                self.dma(&(*packet).into(), step, level)?;
+                observe_dma(step, packet.cp_sync);
+            }
             Packet::CopyDw(packet) => self.copy_dw(packet, step, level)?,
             Packet::MemWrite(packet) => mem_write(packet, step)?,
             Packet::WriteGdsRam(packet) => self.write_gds_ram(packet),
@@ -97,9 +112,20 @@ impl Engine {
             Packet::CondWrite(packet) => self.cond_write(packet, step, level)?,
             Packet::StrmoutBufferUpdate(packet) => self.strmout_buffer_update(packet, step, level)?,
 
-            Packet::WaitRegMem(packet) => self.wait(&(*packet).into(), step, level)?,
-            Packet::WaitRegMem64(packet) => self.wait(&(*packet).into(), step, level)?,
-            Packet::EventWrite(packet) => self.event_write(packet, step)?,
+            Packet::WaitRegMem(packet) => {
+                self.wait(&(*packet).into(), step, level)?;
+                observe_wait(step, packet.mem_space == WaitSpace::REGISTER, packet.engine_sel);
+            }
+            Packet::WaitRegMem64(packet) => {
+                self.wait(&(*packet).into(), step, level)?;
+                observe_wait(step, packet.mem_space.number() == WaitSpace::REGISTER.number(), packet.engine_sel);
+            }
+            Packet::EventWrite(packet) => {
+                self.event_write(packet, step)?;
+                if packet.event_type == Event::CS_PARTIAL_FLUSH {
+                    observe(step, |observer| observer.signal(Signal::ShadersDone));
+                }
+            }
             Packet::EventWriteZpass(packet) => {
                 self.store_sample_counts(step.address("addr_lo", packet.addr)?, step.port);
             }
@@ -111,7 +137,10 @@ impl Engine {
                 self.end_of_pipe(&(*packet).into(), step)?;
                 observe_event(step, packet.event_index, CacheOperation::of_release(packet, level));
             }
-            Packet::EventWriteEos(packet) => self.end_of_shader(packet, step)?,
+            Packet::EventWriteEos(packet) => {
+                self.end_of_shader(packet, step)?;
+                observe(step, |observer| observer.signal(Signal::Stored));
+            }
             Packet::OcclusionQuery(packet) => self.occlusion_query(packet, step)?,
             Packet::Timestamp(packet) => timestamp(packet, step)?,
 
@@ -150,9 +179,12 @@ impl Engine {
 
             // Packets about caches and ordering. Each packet completes before the next, so they only matter to an observer.
             Packet::PfpSyncMe(_) => observe(step, |observer| observer.signal(Signal::PfpSync)),
-            Packet::AcquireMem(packet) => {
-                observe(step, |observer| observer.operate(CacheOperation::of_acquire(packet, level)));
-            }
+            Packet::AcquireMem(packet) => observe(step, |observer| {
+                if packet.pws_ena {
+                    observer.signal(Signal::Waited { by_pfp: true });
+                }
+                observer.operate(CacheOperation::of_acquire(packet, level));
+            }),
             Packet::SurfaceSync(packet) => {
                 observe(step, |observer| observer.operate(CacheOperation::of_surface_sync(packet, level)));
             }
@@ -196,12 +228,34 @@ fn observe(step: &Step<'_, '_>, tell: impl FnOnce(&dyn CacheObserver)) {
     }
 }
 
+/// Tells the observer that the prefetch parser executes the packet, if it does.
+fn observe_engine(step: &Step<'_, '_>, by_pfp: bool) {
+    if by_pfp {
+        observe(step, |observer| observer.signal(Signal::ByPfp));
+    }
+}
+
+/// Tells the observer that the engine waits for DMA, if it does.
+fn observe_dma(step: &Step<'_, '_>, is_synced: bool) {
+    if is_synced {
+        observe(step, |observer| observer.signal(Signal::DmaSync));
+    }
+}
+
+/// Tells the observer of a wait for memory that is over.
+fn observe_wait(step: &Step<'_, '_>, is_for_register: bool, engine: EngineSelIb) {
+    if !is_for_register {
+        observe(step, |observer| observer.signal(Signal::Waited { by_pfp: engine == EngineSelIb::PFP }));
+    }
+}
+
 /// Tells the observer of an event at the end of the pipe or of shaders, after its store.
 fn observe_event(step: &Step<'_, '_>, index: EventIndex, operation: CacheOperation) {
     observe(step, |observer| {
         if index == EventIndex::END_OF_PIPE {
             observer.signal(Signal::EndOfPipe);
         }
+        observer.signal(Signal::Stored);
         observer.operate(operation);
     });
 }

@@ -13,7 +13,7 @@ use amdgpu_packets::{
     },
 };
 use amdgpu_surface::{Chip, ChipRegisters};
-use amdgpu_waves::{Access, Limits, Outcome, PageFault, Reason, run, run_on_threads, run_watched};
+use amdgpu_waves::{Access, Limits, Outcome, PageFault, Reach, Reason, run, run_checked, run_on_threads, run_watched};
 use zerocopy::IntoBytes;
 
 use crate::{
@@ -59,6 +59,9 @@ impl Interpreter {
     fn execute(&self, dispatch: &amdgpu_waves::Dispatch, scene: &Scene<'_>, limits: Limits) -> Outcome {
         let memory = JobMemory { memory: scene.memory, job: scene.job };
         let Some(Watching { watch, sink }) = &self.watching else {
+            if scene.job.is_checked() {
+                return run_checked(dispatch, &memory, limits);
+            }
             // A deliberate mistake is the same each time only on a single thread.
             return match (scene.memory.shared(), scene.job.shared()) {
                 (Some(memory), Some(job)) if self.threads > 1 && limits.flaw.is_none() => {
@@ -144,6 +147,15 @@ impl<M: Memory + ?Sized, J: Job + ?Sized> amdgpu_waves::Memory for JobMemory<'_,
             let access = if at.access == gpu::Access::Read { Access::Load } else { Access::Store };
             fault(at.va.low_48_bits(), access)
         })
+    }
+
+    fn fetch(&self, va: u64, out: &mut [u8]) -> Result<(), PageFault> {
+        let read = self.memory.read_code(GpuVa::from_48_bits(va), out);
+        read.map_err(|at| fault(at.va.low_48_bits(), Access::Fetch))
+    }
+
+    fn route(&self, is_scalar: bool, reach: Reach) {
+        self.memory.route(if is_scalar { Client::Scalar } else { Client::Vector }, reach);
     }
 
     fn load_lanes(&self, addresses: &[u64; 64], lanes: u64, out: &mut [u32; 64]) -> Result<(), PageFault> {

@@ -1,272 +1,121 @@
-//! A model of L2: which bytes it holds, and which of them memory does not have yet.
-//!
-//! The simulated memory always has the newest bytes. The model only records what a real L2 would hold: a copy of each line that was
-//! read or written through it. A copy is judged by its value: if it differs from memory, and L2 did not write it, then somebody
-//! wrote the memory behind L2 since. The CPU, whose stores cannot be intercepted, is thereby included, and stores of equal values
-//! are no hazard.
+//! L2: which bytes it holds, and which of them memory does not have yet.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Weak},
+use super::{
+    event::Time,
+    model::{Cache, Finding},
+    pages::{Dirty, Held, LINE, LINES, PAGE, Page, Piece, differences},
 };
 
-use crate::{gpu::Place, kernel::mm::bo::Bo};
-
-/// Bytes of a line.
-pub(super) const LINE: u64 = 64;
-
-/// The number of lines above which copies without dirty bytes are dropped, which can only hide hazards.
-const MOST_LINES: usize = 1 << 20;
-
-/// An access to memory, as reports name it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Access {
-    /// The number of the job on the device, from 1 on.
-    pub(super) job: u64,
-    pub(super) place: Place,
-    /// `true` for an access of a shader that the packet started.
-    pub(super) is_shader: bool,
-}
-
-/// A line of L2.
-#[derive(Debug)]
-struct Line {
-    data: [u8; LINE as usize],
-    /// The bytes of memory when dirty bytes were written over them.
-    behind: [u8; LINE as usize],
-    /// The bytes that the line holds.
-    valid: u64,
-    /// The bytes that memory does not have yet, if the line was not written back since `dirtied`.
-    dirty: u64,
-    /// The times of the first access since the line is held, and of the last write.
-    filled: u64,
-    dirtied: u64,
-    filler: Access,
-    writer: Option<Access>,
-    /// The last access that wrote the memory behind the line.
-    passed: Option<Access>,
-}
-
-/// Bytes that L2 hides.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Finding {
-    /// The line has old bytes. The line was filled by the first access, and the second wrote memory, if it was not the CPU.
-    Stale { filled: Access, passed: Option<Access> },
-    /// Memory has old bytes, because this write is still in L2.
-    Dirty(Access),
-}
-
-/// The lines of a BO.
-#[derive(Debug, Default)]
-struct Lines {
-    bo: Weak<Bo>,
-    lines: HashMap<u64, Line>,
-}
-
-/// The L2 of a device.
-#[derive(Debug, Default)]
+/// The last operations on the L2 of a device.
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct L2 {
-    bos: HashMap<u64, Lines>,
-    count: usize,
-    now: u64,
-    written_back: u64,
-    invalidated: u64,
+    pub(super) written_back: Time,
+    pub(super) invalidated: Time,
 }
 
-/// Returns the mask of bytes of a line.
-const fn mask(first: usize, len: usize) -> u64 {
-    let ones = if len >= 64 { u64::MAX } else { (1 << len) - 1 };
-    ones << first
-}
+impl Held {
+    const fn new() -> Self {
+        Self { data: [0; PAGE], valid: [0; LINES], filled: [0; LINES], dirty: None }
+    }
 
-/// Returns the pieces of a range in lines: the line's number, the first byte in it, and the range of bytes of the access.
-pub(super) fn pieces(offset: u64, len: usize) -> impl Iterator<Item = (u64, usize, std::ops::Range<usize>)> {
-    let mut done = 0;
-    std::iter::from_fn(move || {
-        let at = offset + done as u64;
-        let first = (at % LINE) as usize;
-        let part = (LINE as usize - first).min(len - done);
-        let range = done..done + part;
-        done += part;
-        (part > 0).then_some((at / LINE, first, range))
-    })
+    /// Returns the dirty bytes of a line.
+    fn dirty_bytes(&self, line: usize, written_back: Time) -> u64 {
+        self.dirty.as_ref().map_or(0, |dirty| if dirty.since[line] > written_back { dirty.bytes[line] } else { 0 })
+    }
+
+    /// Returns the valid bytes of a line after the operations since it was last used: what is dirty survives an invalidation.
+    fn refresh(&mut self, line: usize, l2: &L2) -> u64 {
+        let dirty = self.dirty_bytes(line, l2.written_back);
+        if let Some(all) = &mut self.dirty {
+            all.bytes[line] = dirty;
+        }
+        if self.filled[line] <= l2.invalidated {
+            self.valid[line] &= dirty;
+        }
+        self.valid[line]
+    }
 }
 
 impl L2 {
-    /// Returns the lines of a BO. Those of an earlier BO in its place are gone.
-    fn lines(&mut self, bo: &Arc<Bo>) -> &mut HashMap<u64, Line> {
-        let entry = self.bos.entry(bo.mmap_offset()).or_default();
-        if !std::ptr::eq(entry.bo.as_ptr(), Arc::as_ptr(bo)) {
-            self.count -= entry.lines.len();
-            *entry = Lines { bo: Arc::downgrade(bo), lines: HashMap::new() };
+    /// Reads bytes of a line, which in memory are `data`. `whole` returns the whole line in memory.
+    pub(super) fn read(
+        &self,
+        page: &mut Page,
+        piece: Piece,
+        data: &[u8],
+        now: Time,
+        whole: &mut impl FnMut() -> [u8; LINE],
+    ) -> Option<(usize, Finding)> {
+        let writer = page.writer(piece.line);
+        let held = page.l2.get_or_insert_with(|| Box::new(Held::new()));
+        let valid = held.refresh(piece.line, self);
+        if valid == 0 {
+            held.data[piece.line * LINE..(piece.line + 1) * LINE].copy_from_slice(&whole());
+            held.valid[piece.line] = u64::MAX;
+            held.filled[piece.line] = now;
+            return None;
         }
-        &mut entry.lines
+        let copy = &mut held.data[piece.in_page()];
+        let old = (differences(copy, data) << (piece.at % LINE)) & valid;
+        // Each difference is found once.
+        copy.copy_from_slice(data);
+        held.valid[piece.line] |= piece.mask();
+        if old == 0 {
+            return None;
+        }
+        let dirtied = held.dirty.as_ref().map_or(0, |dirty| dirty.since[piece.line]);
+        let filled = held.filled[piece.line].max(dirtied);
+        let passed = (writer > filled).then_some(writer);
+        Some((piece.first(old), Finding::Stale { cache: Cache::L2, filled, passed }))
     }
 
-    /// Returns a line that L2 holds, after the operations since it was last used.
-    fn line(&mut self, bo: &Arc<Bo>, number: u64) -> Option<&mut Line> {
-        let (written_back, invalidated) = (self.written_back, self.invalidated);
-        let lines = self.lines(bo);
-        let line = lines.get_mut(&number)?;
-        if line.dirtied < written_back {
-            line.dirty = 0;
+    /// Writes bytes into a line, before memory is changed.
+    pub(super) fn write(&self, page: &mut Page, piece: Piece, (before, data): (&[u8], &[u8]), now: Time) {
+        let held = page.l2.get_or_insert_with(|| Box::new(Held::new()));
+        if held.refresh(piece.line, self) == 0 {
+            held.filled[piece.line] = now;
         }
-        if line.filled < invalidated {
-            // What is dirty survives an invalidation.
-            line.valid &= line.dirty;
-            if line.valid == 0 {
-                lines.remove(&number);
-                self.count -= 1;
-                return None;
-            }
-        }
-        self.lines(bo).get_mut(&number)
-    }
-
-    fn insert(&mut self, bo: &Arc<Bo>, number: u64, line: Line) {
-        if self.count >= MOST_LINES {
-            self.drop_clean();
-        }
-        if self.lines(bo).insert(number, line).is_none() {
-            self.count += 1;
-        }
-    }
-
-    /// Drops the lines of BOs that are gone, and those without dirty bytes.
-    fn drop_clean(&mut self) {
-        let written_back = self.written_back;
-        self.bos.retain(|_, entry| entry.bo.strong_count() > 0);
-        for entry in self.bos.values_mut() {
-            entry.lines.retain(|_, line| line.dirty != 0 && line.dirtied >= written_back);
-        }
-        self.count = self.bos.values().map(|entry| entry.lines.len()).sum();
-    }
-
-    fn tick(&mut self) -> u64 {
-        self.now += 1;
-        self.now
-    }
-
-    /// Reads bytes through L2; `data` is what memory has there. Returns the first stale byte, with its finding.
-    pub(super) fn read(&mut self, bo: &Arc<Bo>, offset: u64, data: &[u8], by: Access) -> Option<(u64, Finding)> {
-        let now = self.tick();
-        let mut found = None;
-        for (number, first, range) in pieces(offset, data.len()) {
-            let start = range.start as u64;
-            let data = &data[range];
-            let Some(line) = self.line(bo, number) else {
-                let mut bytes = [0; LINE as usize];
-                bo.read(number * LINE, &mut bytes);
-                let line = Line {
-                    data: bytes,
-                    behind: bytes,
-                    valid: u64::MAX,
-                    dirty: 0,
-                    filled: now,
-                    dirtied: 0,
-                    filler: by,
-                    writer: None,
-                    passed: None,
-                };
-                self.insert(bo, number, line);
-                continue;
-            };
-            for (at, &byte) in (first..).zip(data) {
-                let is_held = line.valid >> at & 1 != 0;
-                if is_held && line.data[at] != byte && found.is_none() {
-                    let finding = Finding::Stale { filled: line.writer.unwrap_or(line.filler), passed: line.passed };
-                    found = Some((offset + start + (at - first) as u64, finding));
+        let dirty = held
+            .dirty
+            .get_or_insert_with(|| Box::new(Dirty { behind: [0; PAGE], bytes: [0; LINES], since: [0; LINES] }));
+        let new = piece.mask() & !dirty.bytes[piece.line];
+        if new == piece.mask() {
+            dirty.behind[piece.in_page()].copy_from_slice(before);
+        } else {
+            for (at, &byte) in piece.in_page().zip(before) {
+                if new >> (at % LINE) & 1 != 0 {
+                    dirty.behind[at] = byte;
                 }
-                // Each difference is found once.
-                line.data[at] = byte;
             }
-            line.valid |= mask(first, data.len());
         }
-        found
+        dirty.bytes[piece.line] |= piece.mask();
+        dirty.since[piece.line] = now;
+        held.data[piece.in_page()].copy_from_slice(data);
+        held.valid[piece.line] |= piece.mask();
     }
 
-    /// Writes bytes through L2, before memory is changed.
-    pub(super) fn write(&mut self, bo: &Arc<Bo>, offset: u64, data: &[u8], by: Access) {
-        let now = self.tick();
-        for (number, first, range) in pieces(offset, data.len()) {
-            let data = &data[range];
-            if self.line(bo, number).is_none() {
-                let line = Line {
-                    data: [0; LINE as usize],
-                    behind: [0; LINE as usize],
-                    valid: 0,
-                    dirty: 0,
-                    filled: now,
-                    dirtied: now,
-                    filler: by,
-                    writer: None,
-                    passed: None,
-                };
-                self.insert(bo, number, line);
-            }
-            let mut before = [0; LINE as usize];
-            bo.read(number * LINE, &mut before);
-            let Some(line) = self.line(bo, number) else { continue };
-            let bits = mask(first, data.len());
-            for at in (first..first + data.len()).filter(|at| line.dirty >> at & 1 == 0) {
-                line.behind[at] = before[at];
-            }
-            line.data[first..first + data.len()].copy_from_slice(data);
-            line.valid |= bits;
-            line.dirty |= bits;
-            line.dirtied = now;
-            line.writer = Some(by);
+    /// Accesses bytes of a line behind L2. Returns the first that is dirty with another value than memory's.
+    pub(super) fn pass(&self, page: &mut Page, piece: Piece) -> Option<(usize, Finding)> {
+        let held = page.l2.as_deref_mut()?;
+        let bytes = held.dirty_bytes(piece.line, self.written_back) & piece.mask();
+        let dirty = held.dirty.as_deref_mut().filter(|_| bytes != 0)?;
+        let (data, behind) = (&held.data[piece.in_page()], &mut dirty.behind[piece.in_page()]);
+        let hidden = (differences(data, behind) << (piece.at % LINE)) & bytes;
+        if hidden == 0 {
+            return None;
         }
-    }
-
-    /// Accesses bytes behind L2. Returns the first byte that is dirty in L2 with another value than memory's, with its finding.
-    pub(super) fn pass(
-        &mut self,
-        bo: &Arc<Bo>,
-        offset: u64,
-        len: usize,
-        writer: Option<Access>,
-    ) -> Option<(u64, Finding)> {
-        self.tick();
-        let mut found = None;
-        for (number, first, range) in pieces(offset, len) {
-            let start = range.start as u64;
-            let Some(line) = self.line(bo, number) else { continue };
-            let differs = |at: &usize| line.dirty >> at & 1 != 0 && line.data[*at] != line.behind[*at];
-            if let (Some(at), Some(writer), true) =
-                ((first..first + range.len()).find(differs), line.writer, found.is_none())
-            {
-                found = Some((offset + start + (at - first) as u64, Finding::Dirty(writer)));
-                // Each difference is found once.
-                line.behind = line.data;
-            }
-            if writer.is_some() {
-                line.passed = writer;
-            }
-        }
-        found
+        // Each difference is found once.
+        behind.copy_from_slice(data);
+        Some((piece.first(hidden), Finding::Dirty(dirty.since[piece.line])))
     }
 
     /// Updates bytes that a coherent agent writes: L2 does not keep old copies of them.
-    pub(super) fn update(&mut self, bo: &Arc<Bo>, offset: u64, data: &[u8]) {
-        for (number, first, range) in pieces(offset, data.len()) {
-            if let Some(line) = self.line(bo, number) {
-                line.data[first..first + range.len()].copy_from_slice(&data[range.clone()]);
-                line.valid |= mask(first, range.len());
-            }
+    pub(super) fn update(&self, page: &mut Page, piece: Piece, data: &[u8]) {
+        if let Some(held) = page.l2.as_deref_mut()
+            && held.refresh(piece.line, self) != 0
+        {
+            held.data[piece.in_page()].copy_from_slice(data);
+            held.valid[piece.line] |= piece.mask();
         }
-    }
-
-    /// Writes dirty bytes back.
-    pub(super) fn write_back(&mut self) {
-        // Later writes have later times.
-        self.written_back = self.tick();
-        self.now += 1;
-    }
-
-    /// Drops what is not dirty.
-    pub(super) fn invalidate(&mut self) {
-        self.invalidated = self.tick();
-        self.now += 1;
     }
 }

@@ -10,28 +10,46 @@
 //! * commands are never fetched through old copies, because drivers reuse the memory of IBs without an invalidation;
 //! * the copy engines of GFX10 to GFX11.5 find what is dirty in L2, and leave no old copies there;
 //! * WRITE_DATA and end-of-pipe stores of GFX9 go through L2, like the command processor's reads;
-//! * the caches in front of L2 are not modelled, nor are user queues.
+//! * from GFX10 on, the caches in front of L2 are invalidated where a job starts, on which radeonsi relies;
+//! * an operation on a range of addresses is one on everything;
+//! * jobs of a ring do not overlap, and a wait for memory ends everything up to the last end-of-pipe event;
+//! * user queues are not modelled.
 
+mod event;
+mod front;
 mod l2;
+mod model;
+mod order;
+mod packets;
+mod pages;
 mod report;
+mod text;
 mod view;
 
-use amdgpu_hw::GfxLevel;
-use amdgpu_packets::Target;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use amdgpu_hw::{GfxLevel, GpuVa};
+use amdgpu_packets::{Target, pm4::Ring};
 use parking_lot::Mutex;
 
 pub use self::report::{HazardKind, HazardReport};
 pub(crate) use self::view::Checked;
 
-use self::{l2::L2, report::Reports};
+use self::{
+    event::{Agent, Event, Time},
+    model::{By, Finding, Model},
+    order::Order,
+    report::Reports,
+};
+use crate::gpu::{FrontCaches, Ib, Place};
 
 /// The caches of a device, and the reports about them.
 #[derive(Debug)]
 pub(crate) struct Caches {
     level: GfxLevel,
     chip: String,
-    l2: Mutex<L2>,
-    jobs: std::sync::atomic::AtomicU64,
+    model: Mutex<Model>,
+    jobs: AtomicU64,
     reports: Reports,
 }
 
@@ -40,8 +58,8 @@ impl Caches {
         Self {
             level,
             chip: chip.to_owned(),
-            l2: Mutex::default(),
-            jobs: std::sync::atomic::AtomicU64::new(0),
+            model: Mutex::default(),
+            jobs: AtomicU64::new(0),
             reports: Reports::default(),
         }
     }
@@ -51,28 +69,52 @@ impl Caches {
         self.reports.list()
     }
 
-    fn begin_job(&self) -> u64 {
-        self.jobs.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1
+    /// Does what happens before a job on this ring, and returns what is over then.
+    ///
+    /// Source: Mesa 25.0.7 `src/gallium/drivers/radeonsi/si_gfx_cs.c`, `si_begin_new_gfx_cs`: from GFX10 on the caches of shaders
+    /// are invalidated where an IB starts, but not L2.
+    fn begin_job(&self, target: Target) -> Order {
+        let job = self.jobs.fetch_add(1, Ordering::Relaxed) + 1;
+        let first = self.kernel_event(target, job, "the start of the job");
+        if matches!(target, Target::Pm4(_)) && self.level >= GfxLevel::Gfx10 {
+            self.model.lock().operate(first, FrontCaches::all(), false, false);
+        }
+        // MEC executes DMA in order.
+        let has_dma = matches!(target, Target::Pm4(target) if target.ring == Ring::Gfx);
+        Order { job, first, shaders: first, dma: first, pfp: first, has_dma, waits_for_dma: false }
     }
 
     /// Does what the kernel does after a job on this ring.
     ///
     /// Source: Linux 6.12 `gfx_v6_0.c` to `gfx_v12_0.c`, `ring_emit_fence`: up to GFX9 L2 is written back and invalidated, later it
-    /// is only written back. The copy engine's fence touches no caches.
-    fn end_job(&self, target: Target) {
+    /// is only written back. The vector caches are invalidated with L2, and the scalar and instruction caches on GFX6. The copy
+    /// engine's fence touches no caches.
+    fn end_job(&self, target: Target, job: u64) {
         if matches!(target, Target::Pm4(_)) {
-            self.operate(true, self.level < GfxLevel::Gfx10);
+            let now = self.kernel_event(target, job, "the end of the job");
+            let fronts = match self.level {
+                GfxLevel::Gfx6 => FrontCaches::all(),
+                GfxLevel::Gfx7 | GfxLevel::Gfx8 | GfxLevel::Gfx9 => FrontCaches::VECTOR,
+                _ => FrontCaches::empty(),
+            };
+            self.model.lock().operate(now, fronts, true, self.level < GfxLevel::Gfx10);
         }
     }
 
-    fn operate(&self, writes_back: bool, invalidates: bool) {
-        let mut l2 = self.l2.lock();
-        if writes_back {
-            l2.write_back();
-        }
-        if invalidates {
-            l2.invalidate();
-        }
+    /// Adds an event of the kernel.
+    fn kernel_event(&self, target: Target, job: u64, packet: &'static str) -> Time {
+        let ib = Ib { va: GpuVa::NULL, dwords: 0 };
+        let place = Place { target, ib, offset: 0, level: 0, packet };
+        self.model.lock().event(Event { job, place, agent: Agent::Engine })
+    }
+
+    /// Reports a finding of the model.
+    fn tell(&self, address: u64, finding: Finding, by: &By, is_write: bool) {
+        let model = self.model.lock();
+        let later = text::event(&model.log, by.time);
+        let (kind, earlier, missing) = text::finding(finding, is_write, (self.level, &later), &model.log);
+        drop(model);
+        self.report(kind, Some(address), earlier, later, missing);
     }
 
     fn report(&self, kind: HazardKind, address: Option<u64>, earlier: String, later: String, missing: String) {

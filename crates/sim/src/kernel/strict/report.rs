@@ -11,7 +11,7 @@ const MOST: usize = 1000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum HazardKind {
-    /// An access through L2 finds an old copy of what was written behind L2.
+    /// An access through a cache finds an old copy of what was written behind it.
     StaleRead,
     /// An access that bypasses L2 does not find what is still in L2.
     NotWrittenBack,
@@ -19,6 +19,11 @@ pub enum HazardKind {
     Clobber,
     /// The prefetch parser executes a cache operation before earlier work.
     EarlyOperation,
+    /// Two accesses of which nothing makes sure that the first is over: work that a packet started runs concurrently with later
+    /// packets.
+    Race,
+    /// The prefetch parser reads memory before ME, DMA or shaders have written it.
+    Ahead,
     /// A packet breaks a rule about its fields or about the packets around it.
     Submission,
 }
@@ -31,6 +36,8 @@ impl HazardKind {
             Self::NotWrittenBack => "not-written-back",
             Self::Clobber => "clobber",
             Self::EarlyOperation => "early-operation",
+            Self::Race => "race",
+            Self::Ahead => "pfp-ahead",
             Self::Submission => "submission",
         }
     }

@@ -1,4 +1,4 @@
-//! The memory of a job as its agents see it through, or beside, L2.
+//! The memory of a job as its agents see it through, or beside, the caches.
 
 use std::cell::Cell;
 
@@ -8,73 +8,100 @@ use amdgpu_packets::{
     pm4::{Ring, Target as Pm4},
 };
 use amdgpu_uapi::VaFlags;
+use amdgpu_waves::Reach;
+use zerocopy::IntoBytes;
 
 use super::{
     Caches,
-    l2::{Access as By, Finding},
-    report::HazardKind,
+    event::{Agent, Event, Time},
+    model::{By, Finding, Range, Way},
+    order::Order,
+    packets::Rules,
+    pages::Front,
 };
 use crate::{
-    gpu::{Access, CacheObserver, CacheOperation, Ib, Memory, PageFault, Place, Signal},
-    kernel::mm::space::{Space, Spot},
+    gpu::{Access, Client, Memory, PageFault, Place},
+    kernel::mm::{
+        lanes::LaneAddresses,
+        space::{Space, Spot},
+    },
 };
-
-/// The way of an access.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
-    /// Through L2.
-    In,
-    /// Behind L2.
-    Past,
-    /// Behind L2, which is told of writes: it has no old copies for the agent, and the agent finds what is dirty.
-    Coherent,
-}
 
 /// The memory of a job whose accesses are checked.
 pub(crate) struct Checked<'a> {
     space: &'a Space,
-    caches: &'a Caches,
-    target: Target,
-    job: u64,
-    place: Cell<Option<Place>>,
-    in_shaders: Cell<bool>,
-    /// The number of packets so far, and the numbers of the last ones that matter to others.
-    packets: Cell<u64>,
-    sampled: Cell<Option<u64>>,
-    ended: Cell<Option<(u64, Place)>>,
-    /// The work that was started since PFP waited for ME.
-    started: Cell<Option<Place>>,
+    pub(super) caches: &'a Caches,
+    pub(super) target: Target,
+    /// The address space's owner.
+    vm: Option<u64>,
+    pub(super) place: Cell<Option<Place>>,
+    /// The agent of the packet's accesses, and `true` while its shaders run.
+    pub(super) agent: Cell<Agent>,
+    pub(super) in_shaders: Cell<bool>,
+    /// The unit and reach of the shader's accesses.
+    pub(super) route: Cell<(Client, Reach)>,
+    /// The event of the current accesses, once there was one.
+    pub(super) event: Cell<Option<Time>>,
+    pub(super) order: Cell<Order>,
+    pub(super) rules: Rules,
 }
 
 impl<'a> Checked<'a> {
-    /// Begins a job.
-    pub(crate) fn new(space: &'a Space, caches: &'a Caches, target: Target) -> Self {
-        let (place, in_shaders, packets, sampled, ended, started) = Default::default();
-        let job = caches.begin_job();
-        Self { space, caches, target, job, place, in_shaders, packets, sampled, ended, started }
+    /// Begins a job of an address space.
+    pub(crate) fn new(space: &'a Space, caches: &'a Caches, target: Target, vm: Option<u64>) -> Self {
+        let order = caches.begin_job(target);
+        Self {
+            space,
+            caches,
+            target,
+            vm,
+            place: Cell::default(),
+            agent: Cell::new(Agent::Engine),
+            in_shaders: Cell::default(),
+            route: Cell::new((Client::Vector, Reach::Unit)),
+            event: Cell::default(),
+            order: Cell::new(order),
+            rules: Rules::default(),
+        }
     }
 
     /// Ends the job, as the kernel does.
     pub(crate) fn end(self) {
-        self.check_pair(false);
-        self.caches.end_job(self.target);
+        self.check_end();
+        self.caches.end_job(self.target, self.order.get().job);
     }
 
-    fn pm4(&self) -> Option<Pm4> {
+    pub(super) fn pm4(&self) -> Option<Pm4> {
         match self.target {
             Target::Pm4(target) => Some(target),
             Target::Sdma(_) => None,
         }
     }
 
+    /// Returns `true` for a ring with a prefetch parser.
+    pub(super) fn is_gfx(&self) -> bool {
+        self.pm4().is_some_and(|target| target.ring == Ring::Gfx)
+    }
+
+    pub(super) fn level(&self) -> GfxLevel {
+        self.caches.level
+    }
+
     /// Returns the way of the current access to memory that is not uncached.
     ///
     /// Source: Mesa 25.0.7 `src/amd/common/ac_gpu_info.c`, `cp_dma_use_L2` and `cp_sdma_ge_use_system_memory_scope`;
-    /// `src/gallium/drivers/radeonsi/si_barrier.c`, for the command processor of GFX9.
+    /// `src/gallium/drivers/radeonsi/si_barrier.c`, for the command processor of GFX9; `src/amd/common/ac_shader_util.h` for the
+    /// scopes of GFX12.
     fn way(&self) -> Way {
-        let level = self.caches.level;
+        let level = self.level();
         match self.target {
-            Target::Pm4(_) if self.in_shaders.get() => Way::In,
+            Target::Pm4(_) if self.in_shaders.get() => {
+                if self.route.get().1 == Reach::System {
+                    Way::Past
+                } else {
+                    Way::In
+                }
+            }
             Target::Pm4(_) if level.command_processor_bypasses_l2() => Way::Past,
             Target::Pm4(_) => Way::In,
             // The copy engine of these generations reads what is dirty in L2, and its writes go around L2 but are coherent.
@@ -83,113 +110,134 @@ impl<'a> Checked<'a> {
         }
     }
 
-    fn by(&self) -> Option<By> {
+    /// Returns the event that the current accesses belong to.
+    pub(super) fn now(&self) -> Option<Time> {
+        if let Some(time) = self.event.get() {
+            return Some(time);
+        }
         let place = self.place.get()?;
-        Some(By { job: self.job, place, is_shader: self.in_shaders.get() })
+        let time = self.caches.model.lock().event(Event { job: self.order.get().job, place, agent: self.agent() });
+        self.event.set(Some(time));
+        Some(time)
     }
 
-    /// Returns the places in BOs that an access reaches, with their ways.
-    fn spots(&self, va: GpuVa, len: usize, access: Access, mut visit: impl FnMut(&Spot<'_>, Way)) {
-        let is_old = self.caches.level < GfxLevel::Gfx9;
+    fn agent(&self) -> Agent {
+        if self.in_shaders.get() { Agent::Shader } else { self.agent.get() }
+    }
+
+    /// Returns the properties of an access, unless it is none of a packet.
+    fn by(&self, agent: Agent, is_update: bool) -> Option<By> {
+        let in_shaders = self.in_shaders.get();
+        let (client, reach) = self.route.get();
+        let has_array = (GfxLevel::Gfx10..=GfxLevel::Gfx11_5).contains(&self.level());
+        let is_near = in_shaders && !is_update && matches!(reach, Reach::Unit | Reach::Array);
+        let front = match client {
+            Client::Scalar => Front::Scalar,
+            Client::Instructions => Front::Instructions,
+            Client::Vector | Client::Packet => Front::Vector,
+        };
+        Some(By {
+            time: self.now()?,
+            agent,
+            way: self.way(),
+            front: (is_near && reach == Reach::Unit).then_some(front),
+            through_array: is_near && has_array,
+            vm: self.vm,
+            is_atomic: is_update || in_shaders && matches!(reach, Reach::Device | Reach::System),
+            is_private: in_shaders && reach == Reach::Private,
+            order: self.order.get(),
+        })
+    }
+
+    /// Visits the parts of an access in BOs, unless they are uncached.
+    fn spots(&self, va: GpuVa, len: usize, access: Access, mut visit: impl FnMut(&Spot<'_>)) {
+        let is_old = self.level() < GfxLevel::Gfx9;
         self.space.spots(va, len as u64, access, &mut |spot| {
             let is_uncached = !is_old && spot.flags & VaFlags::MTYPE_MASK == VaFlags::MTYPE_UC;
             if !is_uncached {
-                visit(spot, self.way());
+                visit(spot);
             }
         });
     }
 
     /// Checks a read of bytes that memory has just given.
-    fn check_read(&self, va: GpuVa, data: &[u8]) {
-        let Some(by) = self.by() else { return };
-        self.spots(va, data.len(), Access::Read, |spot, way| {
+    fn check_read(&self, va: GpuVa, data: &[u8], is_update: bool) {
+        // What a packet polls is written concurrently.
+        let polls = !self.in_shaders.get() && self.place.get().is_some_and(|place| is_poll(place.packet));
+        let agent = match self.agent() {
+            Agent::Engine if self.is_gfx() && self.place.get().is_some_and(|place| is_read_ahead(place.packet)) => {
+                Agent::Pfp
+            }
+            agent => agent,
+        };
+        let Some(mut by) = self.by(agent, is_update) else { return };
+        if polls {
+            by.order.first = Time::MAX;
+        }
+        self.spots(va, data.len(), Access::Read, |spot| {
             let data = &data[spot.done as usize..(spot.done + spot.len) as usize];
-            let found = match way {
-                Way::In => self.caches.l2.lock().read(spot.bo, spot.offset, data, by),
-                Way::Past => self.caches.l2.lock().pass(spot.bo, spot.offset, data.len(), None),
-                Way::Coherent => None,
-            };
-            self.tell(va, spot, found, by, false);
+            let found = self.caches.model.lock().read(range(va, spot), data, &by);
+            self.tell(va, spot, found, &by, false);
         });
     }
 
     /// Checks a write before memory changes.
-    fn check_write(&self, va: GpuVa, data: &[u8]) {
-        let Some(by) = self.by() else { return };
-        self.spots(va, data.len(), Access::Write, |spot, way| {
+    fn check_write(&self, va: GpuVa, data: &[u8], is_update: bool) {
+        let Some(by) = self.by(self.agent(), is_update) else { return };
+        if by.agent == Agent::Dma {
+            self.rules.open_dma.set(self.place.get());
+        }
+        self.spots(va, data.len(), Access::Write, |spot| {
             let data = &data[spot.done as usize..(spot.done + spot.len) as usize];
-            let found = match way {
-                Way::In => {
-                    self.caches.l2.lock().write(spot.bo, spot.offset, data, by);
-                    None
-                }
-                Way::Past => self.caches.l2.lock().pass(spot.bo, spot.offset, data.len(), Some(by)),
-                Way::Coherent => {
-                    self.caches.l2.lock().update(spot.bo, spot.offset, data);
-                    None
-                }
-            };
-            self.tell(va, spot, found, by, true);
+            let found = self.caches.model.lock().write(range(va, spot), data, &by);
+            self.tell(va, spot, found, &by, true);
         });
     }
 
-    fn tell(&self, va: GpuVa, spot: &Spot<'_>, found: Option<(u64, Finding)>, by: By, is_write: bool) {
+    /// Checks a fetch of commands.
+    pub(super) fn check_fetch(&self, va: GpuVa, len: usize, place: Place) {
+        let before = (self.place.replace(Some(place)), self.event.replace(None));
+        let agent = if self.is_gfx() { Agent::Pfp } else { Agent::Engine };
+        if let Some(by) = self.by(agent, false) {
+            self.spots(va, len, Access::Read, |spot| {
+                let found = self.caches.model.lock().fetch(range(va, spot), spot.len as usize, &by);
+                self.tell(va, spot, found, &by, false);
+            });
+        }
+        self.place.set(before.0);
+        self.event.set(before.1);
+    }
+
+    fn tell(&self, va: GpuVa, spot: &Spot<'_>, found: Option<(u64, Finding)>, by: &By, is_write: bool) {
         let Some((offset, finding)) = found else { return };
         let address = va.as_u64().wrapping_add(spot.done).wrapping_add(offset - spot.offset);
-        let (kind, earlier, missing) = match finding {
-            Finding::Stale { filled, passed } => {
-                let writer = passed.map_or_else(|| "the CPU".to_owned(), |by| name(&by));
-                let missing = if by.place.packet.starts_with("WAIT_REG_MEM") {
-                    "MTYPE_UC for the page, because nothing invalidates L2 while a packet polls (radv_create_event)"
-                } else {
-                    "an invalidation of L2 in between, as first in each submission (radv_update_preamble_cs)"
-                };
-                (HazardKind::StaleRead, format!("{} left a copy in L2, then {writer} wrote", name(&filled)), missing)
-            }
-            Finding::Dirty(writer) if is_write => {
-                let missing = "a write-back of L2 in between (radv_src_access_flush)";
-                (HazardKind::Clobber, format!("{} wrote into L2", name(&writer)), missing)
-            }
-            Finding::Dirty(writer) => {
-                let missing = "a write-back of L2 in between (radv_src_access_flush)";
-                (HazardKind::NotWrittenBack, format!("{} wrote into L2", name(&writer)), missing)
-            }
-        };
-        self.caches.report(kind, Some(address), earlier, name(&by), missing.to_owned());
-    }
-
-    fn break_rule(&self, kind: HazardKind, earlier: Option<Place>, missing: &str) {
-        let Some(by) = self.by() else { return };
-        let earlier = earlier.map(|place| name(&By { job: self.job, place, is_shader: false })).unwrap_or_default();
-        self.caches.report(kind, None, earlier, name(&by), missing.to_owned());
-    }
-
-    /// Reports an event at the end of the pipe that should have been the first of two, or the second.
-    fn check_pair(&self, is_event: bool) {
-        let is_open = |number: u64| number + 1 == self.packets.get();
-        let Some((_, place)) = self.ended.get().filter(|&(number, _)| is_open(number) || !is_event) else { return };
-        self.ended.set(None);
-        let is_twice = self.caches.level == GfxLevel::Gfx7 || self.caches.level == GfxLevel::Gfx8;
-        if is_twice && !is_event {
-            let by = By { job: self.job, place, is_shader: false };
-            let missing = "a second event directly before or after: the first may store before the caches are flushed \
-                           (radv_cs_emit_write_event_eop)";
-            self.caches.report(HazardKind::Submission, None, String::new(), name(&by), missing.to_owned());
-        }
+        self.caches.tell(address, finding, by, is_write);
     }
 }
 
-/// Returns an access as text.
-fn name(by: &By) -> String {
-    let By { job, place, is_shader } = by;
-    let shader = if *is_shader { "a shader of " } else { "" };
-    format!("{shader}{place}, job {job}")
+fn range<'s>(va: GpuVa, spot: &Spot<'s>) -> Range<'s> {
+    Range { bo: spot.bo, offset: spot.offset, va: va.low_48_bits().wrapping_add(spot.done) }
+}
+
+/// Returns `true` if the prefetch parser of a graphics ring reads memory for a packet.
+///
+/// Source: Mesa 25.0.7 `src/amd/vulkan/radv_cs.c`, `radv_cs_emit_cache_flush`, and the places of PFP_SYNC_ME in
+/// `radv_cmd_buffer.c`.
+fn is_read_ahead(packet: &str) -> bool {
+    matches!(packet, "COND_EXEC" | "SET_PREDICATION" | "COND_INDIRECT_BUFFER" | "INDEX_ATTRIBUTES_INDIRECT")
+        || packet.starts_with("LOAD_")
+        || (packet.starts_with("DRAW_") || packet.starts_with("DISPATCH_")) && packet.contains("INDIRECT")
+}
+
+/// Returns `true` for packets that wait for what others write.
+fn is_poll(packet: &str) -> bool {
+    packet.starts_with("WAIT_REG_MEM") || matches!(packet, "REWIND" | "MEM_SEMAPHORE" | "ATOMIC_MEM" | "POLL_REGMEM")
 }
 
 impl Memory for Checked<'_> {
     fn read(&self, va: GpuVa, out: &mut [u8]) -> Result<(), PageFault> {
         self.space.read(va, out)?;
-        self.check_read(va, out);
+        self.check_read(va, out, false);
         Ok(())
     }
 
@@ -197,9 +245,49 @@ impl Memory for Checked<'_> {
         self.space.read(va, out)
     }
 
+    fn route(&self, client: Client, reach: Reach) {
+        self.route.set((client, reach));
+    }
+
+    fn read_code(&self, va: GpuVa, out: &mut [u8]) -> Result<(), PageFault> {
+        let before = self.route.replace((Client::Instructions, Reach::Unit));
+        let read = self.read(va, out);
+        self.route.set(before);
+        read
+    }
+
+    fn read_lanes(&self, addresses: &[u64; 64], lanes: u64, out: &mut [u32; 64]) -> Result<(), PageFault> {
+        let read = self.space.read_lanes(addresses, lanes, out);
+        if read.is_ok()
+            && let Some(access) = LaneAddresses::new(addresses, lanes)
+            && let Some((first, count)) = access.row()
+        {
+            self.check_read(GpuVa::from_48_bits(access.first()), out[first..first + count].as_bytes(), false);
+            return read;
+        }
+        for lane in (0..64).filter(|lane| lanes >> lane & 1 != 0) {
+            // Lanes that cannot be read are in no BO.
+            self.check_read(GpuVa::from_48_bits(addresses[lane]), out[lane].as_bytes(), false);
+        }
+        read
+    }
+
     fn write(&self, va: GpuVa, data: &[u8]) -> Result<(), PageFault> {
-        self.check_write(va, data);
+        self.check_write(va, data, false);
         self.space.write(va, data)
+    }
+
+    fn write_lanes(&self, addresses: &[u64; 64], lanes: u64, data: &[u32; 64]) -> Result<(), PageFault> {
+        if let Some(access) = LaneAddresses::new(addresses, lanes)
+            && let Some((first, count)) = access.row()
+        {
+            self.check_write(GpuVa::from_48_bits(access.first()), data[first..first + count].as_bytes(), false);
+        } else {
+            for lane in (0..64).filter(|lane| lanes >> lane & 1 != 0) {
+                self.check_write(GpuVa::from_48_bits(addresses[lane]), data[lane].as_bytes(), false);
+            }
+        }
+        self.space.write_lanes(addresses, lanes, data)
     }
 
     fn update(&self, va: GpuVa, bytes: u8, change: &mut dyn FnMut(u64) -> u64) -> Result<u64, PageFault> {
@@ -207,8 +295,8 @@ impl Memory for Checked<'_> {
         // Atomics happen in L2, or in memory for agents that bypass it: a read and a write.
         let mut before = [0; 8];
         self.space.read(va, &mut before[..len])?;
-        self.check_read(va, &before[..len]);
-        self.check_write(va, &change(u64::from_le_bytes(before)).to_le_bytes()[..len]);
+        self.check_read(va, &before[..len], true);
+        self.check_write(va, &change(u64::from_le_bytes(before)).to_le_bytes()[..len], true);
         self.space.update(va, bytes, change)
     }
 
@@ -237,69 +325,5 @@ impl Memory for Checked<'_> {
             done += part.len() as u64;
         }
         Ok(())
-    }
-}
-
-impl CacheObserver for Checked<'_> {
-    fn packet(&self, place: Place) {
-        self.packets.set(self.packets.get() + 1);
-        if self.ended.get().is_some_and(|(number, _)| number + 1 < self.packets.get()) {
-            self.check_pair(false);
-        }
-        self.place.set(Some(place));
-    }
-
-    fn signal(&self, signal: Signal) {
-        let is_gfx = self.pm4().is_some_and(|target| target.ring == Ring::Gfx);
-        match signal {
-            Signal::PfpSync => self.started.set(None),
-            Signal::Work => self.started.set(self.place.get()),
-            Signal::SampleCounts => self.sampled.set(Some(self.packets.get())),
-            Signal::EndOfPipe if is_gfx && self.caches.level == GfxLevel::Gfx9 => {
-                if self.sampled.get() != self.packets.get().checked_sub(1) {
-                    let missing = "ZPASS_DONE with an address directly before: the event may hang the chip \
-                                   (radv_cs_emit_write_event_eop)";
-                    self.break_rule(HazardKind::Submission, None, missing);
-                }
-            }
-            Signal::EndOfPipe if is_gfx => match self.ended.get() {
-                Some((number, _)) if number + 1 == self.packets.get() => self.ended.set(None),
-                _ => self.ended.set(self.place.get().map(|place| (self.packets.get(), place))),
-            },
-            Signal::EndOfPipe => {}
-        }
-    }
-
-    fn shaders(&self, are_running: bool) {
-        self.in_shaders.set(are_running);
-    }
-
-    /// Commands may be fetched through old copies, because drivers reuse the memory of IBs without invalidations. What bypasses L2
-    /// needs the write-back.
-    fn fetched(&self, ib: Ib) {
-        if !self.caches.level.command_processor_bypasses_l2() || self.pm4().is_none() {
-            return;
-        }
-        let place = Place { target: self.target, ib, offset: 0, level: 1, packet: "command fetch" };
-        let by = By { job: self.job, place, is_shader: false };
-        self.spots(ib.va, 4 * ib.dwords as usize, Access::Read, |spot, _| {
-            let found = self.caches.l2.lock().pass(spot.bo, spot.offset, spot.len as usize, None);
-            self.tell(ib.va, spot, found, by, false);
-        });
-    }
-
-    fn operate(&self, operation: CacheOperation) {
-        if let Some(doubt) = operation.doubt {
-            self.break_rule(HazardKind::Submission, None, &format!("a valid combination: {doubt}"));
-        }
-        let is_gfx = self.pm4().is_some_and(|target| target.ring == Ring::Gfx);
-        // radeonsi lets PFP wait afterwards on GFX7, and both are known to work.
-        let may_be_early = is_gfx && operation.by_pfp && self.caches.level != GfxLevel::Gfx7;
-        if let (true, Some(work)) = (may_be_early, self.started.get()) {
-            let missing = "PFP_SYNC_ME before: PFP executes the operation before this work has ended \
-                           (radv_cs_emit_cache_flush)";
-            self.break_rule(HazardKind::EarlyOperation, Some(work), missing);
-        }
-        self.caches.operate(operation.write_back_l2, operation.invalidate_l2);
     }
 }

@@ -49,9 +49,17 @@ impl<'s, O: Observer> Global<'s, O> {
         Self { memory: around.memory, fault, observer: around.observer, place: touched::Place::Memory }
     }
 
+    /// Returns memory that is private to a lane.
+    pub(super) fn private(around: &Surroundings<'s, O>, fault: &'s mut Option<PageFault>) -> Self {
+        if O::ON {
+            around.observer.private();
+        }
+        Self { place: touched::Place::Scratch, ..Self::new(around, fault) }
+    }
+
     /// Tells an observer of an access.
     fn touch(&self, act: Act, address: u64, bytes: usize, data: &[u8]) {
-        if O::ON {
+        if O::TOUCHED {
             let bytes = bytes as u32;
             self.observer.touch(Touch { place: self.place, act, address: address & ADDRESS_MASK, bytes, data });
         }
@@ -65,7 +73,7 @@ impl<'s, O: Observer> Global<'s, O> {
 
 impl<O: Observer> Space for Global<'_, O> {
     fn lane(&mut self, lane: usize) {
-        if O::ON {
+        if O::TOUCHED {
             self.observer.lane(lane);
         }
     }
@@ -115,7 +123,7 @@ pub(super) struct Local<'s, O> {
 impl<O: Observer> Local<'_, O> {
     /// Tells an observer of an access.
     fn touch(&self, act: Act, address: u64, bytes: usize, data: &[u8]) {
-        if O::ON && usize::try_from(address).is_ok_and(|start| start.saturating_add(bytes) <= self.bytes.len()) {
+        if O::TOUCHED && usize::try_from(address).is_ok_and(|start| start.saturating_add(bytes) <= self.bytes.len()) {
             self.observer.touch(Touch { place: touched::Place::Lds, act, address, bytes: bytes as u32, data });
         }
     }
@@ -128,7 +136,7 @@ impl<O: Observer> Local<'_, O> {
 
 impl<O: Observer> Space for Local<'_, O> {
     fn lane(&mut self, lane: usize) {
-        if O::ON {
+        if O::TOUCHED {
             self.observer.lane(lane);
         }
     }
@@ -169,12 +177,15 @@ pub(super) struct Flat<'s, O> {
     pub(super) lane: u64,
 }
 
-impl<O> Flat<'_, O> {
+impl<O: Observer> Flat<'_, O> {
     /// Returns the address in LDS, or the one in memory.
     fn resolve(&self, address: u64) -> Result<u64, u64> {
         match address >> 32 {
             SHARED_APERTURE => Ok(address & 0xffff_ffff),
             PRIVATE_APERTURE => {
+                if O::ON {
+                    self.global.observer.private();
+                }
                 let offset = address & 0xffff_ffff;
                 Err(self.scratch_base.wrapping_add((offset / 4 * self.lanes + self.lane) * 4 + offset % 4))
             }

@@ -166,15 +166,15 @@ pub(super) fn all_lanes_of_memory<O: Observer>(
 ) {
     // An observer wants to know of each lane.
     let at_once = match kind {
-        MemoryKind::Access(DataKind::Load(Data::Dwords(1))) if !O::ON => {
+        MemoryKind::Access(DataKind::Load(Data::Dwords(1))) if !O::TOUCHED => {
             load_all::<1, O>(registers, space, (1, ends.destination), places);
             true
         }
-        MemoryKind::Access(DataKind::Load(Data::Dwords(dwords))) if !O::ON => {
+        MemoryKind::Access(DataKind::Load(Data::Dwords(dwords))) if !O::TOUCHED => {
             load_all::<4, O>(registers, space, (dwords, ends.destination), places);
             true
         }
-        MemoryKind::Access(DataKind::Store(Data::Dwords(dwords))) if !O::ON => {
+        MemoryKind::Access(DataKind::Store(Data::Dwords(dwords))) if !O::TOUCHED => {
             store_all(registers, space, (dwords, ends.data), places)
         }
         _ => false,

@@ -19,7 +19,7 @@ use crate::{
         data::{Data, DataKind},
         step::{BufferStep, MemoryKind, Source},
     },
-    watch::observer::{self as touched, Observer},
+    watch::observer::Observer,
     wave::{
         registers::Registers,
         state::{Surroundings, Wave},
@@ -122,8 +122,11 @@ impl Wave {
             };
             let shares = self.flaw == Some(Flaw::SharedScratch);
             // A buffer that adds the lane is scratch memory.
-            let kind = if buffer.adds_lane { touched::Place::Scratch } else { touched::Place::Memory };
-            let mut space = Global { place: kind, ..Global::new(around, &mut self.fault) };
+            let mut space = if buffer.adds_lane {
+                Global::private(around, &mut self.fault)
+            } else {
+                Global::new(around, &mut self.fault)
+            };
             let reach = buffer.reach(step.has_index, scalar, bytes);
             let places = BufferAddresses { step, buffer: &buffer, reach, scalar, bytes, shares, unit: self.unit };
             all_lanes_of_memory(&mut self.registers, &mut space, step.kind, ends, &places);

@@ -16,7 +16,7 @@ use crate::{
         data::DataKind,
         step::{FlatStep, MemoryKind, Segment, Source},
     },
-    watch::observer::{Observer, Place},
+    watch::observer::Observer,
     wave::{
         registers::Registers,
         state::{Surroundings, Wave},
@@ -137,7 +137,7 @@ impl Wave {
             }
         }
         let shares = self.flaw == Some(Flaw::SharedScratch);
-        let mut space = Global { place: Place::Scratch, ..Global::new(around, &mut self.fault) };
+        let mut space = Global::private(around, &mut self.fault);
         all_lanes_of_memory(&mut self.registers, &mut space, step.kind, ends, &|registers: &Registers, lane, byte| {
             let offset = offset_of(vaddr(registers, lane)) + u64::from(byte);
             let lane = if shares { 0 } else { lane };

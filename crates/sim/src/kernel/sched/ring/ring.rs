@@ -355,7 +355,12 @@ impl Shared {
     /// Executes the IBs of a job one after the other.
     fn follow(&self, engine: &mut Processor, job: &Job, running: &Running<'_>) -> Result<(), Halt> {
         if let (Some(caches), Some(target)) = (&self.caches, self.executor.target()) {
-            return self.follow_strictly(engine, job, running, Checked::new(&job.space, caches, target));
+            return self.follow_strictly(
+                engine,
+                job,
+                running,
+                Checked::new(&job.space, caches, target, job.fence.owner()),
+            );
         }
         let run = |engine: &mut Processor, memory: &dyn gpu::Memory| {
             let env = Environment { memory, clock: &self.clock, job: running, shaders: running, observer: None };
@@ -690,6 +695,10 @@ impl gpu::Job for Running<'_> {
 
     fn flaw(&self) -> Option<Flaw> {
         self.shared.hooks.mutation_of(self.shared.name.0).and_then(Mutation::flaw)
+    }
+
+    fn is_checked(&self) -> bool {
+        self.shared.caches.is_some()
     }
 
     fn fetched(&self, ib: Ib, dwords: &[u32]) {

@@ -1,0 +1,65 @@
+//! The caches in front of L2, which no write updates but those of the shader itself.
+//!
+//! A kind of cache is modelled as one, which keeps the oldest copy that any of them may have: shaders run on any compute unit. A
+//! shader's own stores are known to the cache that it uses, so a shader is not told that a copy is older than its own stores; data
+//! races within a dispatch are looked for elsewhere.
+
+use super::{
+    event::Time,
+    model::{Cache, Finding},
+    pages::{Copies, Front, LINE, LINES, PAGE, Page, Piece, differences},
+};
+
+/// The result of looking for bytes in a cache.
+pub(super) enum Look {
+    /// The cache need not have the line.
+    Miss,
+    /// The cache may have the line, perhaps with old bytes.
+    Hit(Option<(usize, Finding)>),
+}
+
+/// Looks for bytes of a line, which in memory are `data`.
+pub(super) fn look(
+    page: &mut Page,
+    front: Front,
+    (piece, tag): (Piece, (Option<u64>, u64)),
+    data: &[u8],
+    (now, invalidated): (Time, Time),
+) -> Look {
+    let own = page.written_by(piece.line, now);
+    let writer = page.writer(piece.line);
+    let Some(copies) = page.fronts[front as usize].as_deref_mut() else { return Look::Miss };
+    let filled = copies.filled[piece.line];
+    if filled == 0 || filled <= invalidated || copies.tag != tag {
+        return Look::Miss;
+    }
+    let copy = &mut copies.data[piece.in_page()];
+    let old = (differences(copy, data) << (piece.at % LINE)) & !own;
+    // What others do while a dispatch runs is a data race of its own.
+    if old == 0 || filled == now || writer > now {
+        return Look::Hit(None);
+    }
+    // Each difference is found once.
+    copy.copy_from_slice(data);
+    let passed = (writer > filled).then_some(writer);
+    Look::Hit(Some((piece.first(old), Finding::Stale { cache: Cache::Front(front), filled, passed })))
+}
+
+/// Fills a line with the bytes of memory.
+pub(super) fn fill(
+    page: &mut Page,
+    front: Front,
+    (line, tag): (usize, (Option<u64>, u64)),
+    data: &[u8; LINE],
+    now: Time,
+) {
+    let copies = page.fronts[front as usize]
+        .get_or_insert_with(|| Box::new(Copies { tag, data: [0; PAGE], filled: [0; LINES] }));
+    if copies.tag != tag {
+        // Another address or address space has lines of its own, and only one is kept.
+        copies.tag = tag;
+        copies.filled = [0; LINES];
+    }
+    copies.data[line * LINE..(line + 1) * LINE].copy_from_slice(data);
+    copies.filled[line] = now;
+}

@@ -1,0 +1,237 @@
+//! The model of a device's caches, and of the order of accesses.
+//!
+//! The simulated memory always has the newest bytes. The model only records what real caches would hold: a copy of each line that
+//! was read or written through them. A copy is judged by its value: if it differs from memory, and its cache did not write it, then
+//! somebody wrote the memory behind the cache since. The CPU, whose stores cannot be intercepted, is thereby included, and stores of
+//! equal values are no hazard.
+
+use std::sync::Arc;
+
+use super::{
+    event::{Agent, Event, Log, Time},
+    front,
+    l2::L2,
+    order::{self, Order},
+    pages::{Front, LINE, PAGE, Page, Pages, Piece, chunks, differences, lines},
+};
+use crate::{gpu::FrontCaches, kernel::mm::bo::Bo};
+
+/// The way of an access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    /// Through L2.
+    In,
+    /// Behind L2.
+    Past,
+    /// Behind L2, which is told of writes: it has no old copies for the agent, and the agent finds what is dirty.
+    Coherent,
+}
+
+/// The cache whose copy is old.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cache {
+    Front(Front),
+    L2,
+}
+
+/// What a real chip would show and the simulated memory hides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Finding {
+    /// The cache has old bytes: they were filled by the first event, and the second wrote memory, if it was not the CPU.
+    Stale { cache: Cache, filled: Time, passed: Option<Time> },
+    /// Memory has old bytes, because this write is still in L2.
+    Dirty(Time),
+    /// Nothing orders the access behind this access, of which one of the two writes.
+    Race { earlier: Time, by: Agent, is_write: bool },
+    /// PFP reads before this write.
+    Ahead(Time),
+}
+
+/// The properties of an access.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct By {
+    pub(super) time: Time,
+    pub(super) agent: Agent,
+    pub(super) way: Way,
+    /// The cache in front of L2 that loads go through.
+    pub(super) front: Option<Front>,
+    /// `true` if loads go through GL1.
+    pub(super) through_array: bool,
+    /// The address space.
+    pub(super) vm: Option<u64>,
+    /// `true` for accesses that may meet atomic operations: they are atomic themselves, or coherent.
+    pub(super) is_atomic: bool,
+    /// `true` for memory of a lane of its own, whose place the chip chooses.
+    pub(super) is_private: bool,
+    pub(super) order: Order,
+}
+
+/// A range of bytes in a BO.
+#[derive(Clone, Copy)]
+pub(super) struct Range<'b> {
+    pub(super) bo: &'b Arc<Bo>,
+    pub(super) offset: u64,
+    /// The address of the first byte.
+    pub(super) va: u64,
+}
+
+impl Range<'_> {
+    /// Returns the tag of a page of the range for the caches in front of L2.
+    fn tag(&self, vm: Option<u64>, page: usize) -> (Option<u64>, u64) {
+        (vm, self.va.wrapping_sub(self.offset).wrapping_add((page * PAGE) as u64))
+    }
+}
+
+/// The caches of a device.
+#[derive(Debug, Default)]
+pub(super) struct Model {
+    pub(super) log: Log,
+    pages: Pages,
+    l2: L2,
+    /// The last invalidation of each cache in front of L2.
+    invalidated: [Time; 4],
+}
+
+impl Model {
+    /// Adds an event.
+    pub(super) fn event(&mut self, event: Event) -> Time {
+        self.log.add(event)
+    }
+
+    /// Executes operations on caches, as an event.
+    pub(super) fn operate(&mut self, time: Time, fronts: FrontCaches, writes_back: bool, invalidates: bool) {
+        for (index, cache) in
+            [FrontCaches::VECTOR, FrontCaches::SCALAR, FrontCaches::INSTRUCTIONS, FrontCaches::ARRAY].iter().enumerate()
+        {
+            if fronts.contains(*cache) {
+                self.invalidated[index] = time;
+            }
+        }
+        if writes_back {
+            self.l2.written_back = time;
+        }
+        if invalidates {
+            self.l2.invalidated = time;
+        }
+    }
+
+    /// Checks a read; `data` is what memory has there. Returns the offset of the first byte of a hazard, with its finding.
+    pub(super) fn read(&mut self, range: Range<'_>, data: &[u8], by: &By) -> Option<(u64, Finding)> {
+        let Self { log, pages, l2, invalidated } = self;
+        let mut found = None;
+        for chunk in chunks(range.offset, data.len()) {
+            let page = pages.get(range.bo, chunk.page, l2.written_back);
+            let data = &data[chunk.done..chunk.done + chunk.len];
+            let tag = range.tag(by.vm, chunk.page);
+            for piece in lines(chunk.at, chunk.len) {
+                let one = order::read(page, piece, by, log).or_else(|| {
+                    let (range, bytes) = ((range.bo, chunk.page), &data[piece.in_access()]);
+                    read_line(page, l2, invalidated, (range, piece, tag), bytes, by)
+                });
+                if let (None, Some((at, finding))) = (found, one) {
+                    found = Some(((chunk.page * PAGE + at) as u64, finding));
+                }
+            }
+        }
+        found
+    }
+
+    /// Checks a write before memory changes. Returns the offset of the first byte of a hazard, with its finding.
+    pub(super) fn write(&mut self, range: Range<'_>, data: &[u8], by: &By) -> Option<(u64, Finding)> {
+        let Self { log, pages, l2, .. } = self;
+        let mut found = None;
+        let mut before = [0; PAGE];
+        for chunk in chunks(range.offset, data.len()) {
+            let page = pages.get(range.bo, chunk.page, l2.written_back);
+            let data = &data[chunk.done..chunk.done + chunk.len];
+            let before = &mut before[..chunk.len];
+            range.bo.read((chunk.page * PAGE + chunk.at) as u64, before);
+            for piece in lines(chunk.at, chunk.len) {
+                let (before, data) = (&before[piece.in_access()], &data[piece.in_access()]);
+                let changed = differences(before, data) << (piece.at % LINE);
+                let one = order::write(page, piece, changed, by, log);
+                let other = match by.way {
+                    Way::In => {
+                        l2.write(page, piece, (before, data), by.time);
+                        None
+                    }
+                    Way::Past => l2.pass(page, piece),
+                    Way::Coherent => {
+                        l2.update(page, piece, data);
+                        None
+                    }
+                };
+                order::wrote(page, piece, changed, by);
+                if let (None, Some((at, finding))) = (found, one.or(other)) {
+                    found = Some(((chunk.page * PAGE + at) as u64, finding));
+                }
+            }
+        }
+        found
+    }
+
+    /// Checks a fetch of commands, which sees no old copies. Returns the first byte that the fetch does not see yet.
+    pub(super) fn fetch(&mut self, range: Range<'_>, len: usize, by: &By) -> Option<(u64, Finding)> {
+        let Self { log, pages, l2, .. } = self;
+        let mut found = None;
+        for chunk in chunks(range.offset, len) {
+            let Some(page) = pages.find(range.bo, chunk.page) else { continue };
+            for piece in lines(chunk.at, chunk.len) {
+                let behind =
+                    |l2: &mut L2, page: &mut Page| if by.way == Way::Past { l2.pass(page, piece) } else { None };
+                let one = order::read(page, piece, by, log).or_else(|| behind(l2, page));
+                if let (None, Some((at, finding))) = (found, one) {
+                    found = Some(((chunk.page * PAGE + at) as u64, finding));
+                }
+            }
+        }
+        found
+    }
+}
+
+/// Checks a read of bytes in a line, and fills the caches on its way.
+fn read_line(
+    page: &mut Page,
+    l2: &L2,
+    invalidated: &[Time; 4],
+    ((bo, number), piece, tag): ((&Arc<Bo>, usize), Piece, (Option<u64>, u64)),
+    data: &[u8],
+    by: &By,
+) -> Option<(usize, Finding)> {
+    let fronts = [by.front, by.through_array.then_some(Front::Array)];
+    let mut found = None;
+    let mut missed = 0;
+    for front in fronts.into_iter().flatten() {
+        match front::look(page, front, (piece, tag), data, (by.time, invalidated[front as usize])) {
+            front::Look::Miss => missed += 1,
+            front::Look::Hit(finding) => {
+                found = finding;
+                break;
+            }
+        }
+    }
+    let has_reached_l2 = missed == fronts.into_iter().flatten().count();
+    let mut whole = [0; LINE];
+    let mut filled = None;
+    let mut fill = || -> [u8; LINE] {
+        *filled.get_or_insert_with(|| {
+            if let Ok(data) = data.try_into() {
+                whole = data;
+            } else {
+                bo.read((number * PAGE + piece.line * LINE) as u64, &mut whole);
+            }
+            whole
+        })
+    };
+    if has_reached_l2 {
+        found = match by.way {
+            Way::In => l2.read(page, piece, data, by.time, &mut fill),
+            Way::Past => l2.pass(page, piece),
+            Way::Coherent => None,
+        };
+    }
+    for front in fronts.into_iter().flatten().take(missed) {
+        front::fill(page, front, (piece.line, tag), &fill(), by.time);
+    }
+    found
+}

@@ -1,0 +1,104 @@
+//! The words of reports.
+
+use amdgpu_hw::GfxLevel;
+
+use super::{
+    event::{Agent, Event, Log, Time},
+    model::{Cache, Finding},
+    pages::Front,
+    report::HazardKind,
+};
+use crate::gpu::Place;
+
+/// Returns an access of a packet as text.
+pub(super) fn packet(place: &Place, job: u64, agent: Agent) -> String {
+    let who = if agent == Agent::Shader { "a shader of " } else { "" };
+    format!("{who}{place}, job {job}")
+}
+
+/// Returns an event as text.
+pub(super) fn event(log: &Log, time: Time) -> String {
+    let named = log.get(time).map(|Event { job, place, agent }| packet(place, *job, *agent));
+    named.unwrap_or_else(|| "an access too long ago to be named".to_owned())
+}
+
+/// Returns the kind of a finding, the earlier access, and what is missing. `later` is the packet that shows it.
+pub(super) fn finding(
+    finding: Finding,
+    is_write: bool,
+    (level, later): (GfxLevel, &str),
+    log: &Log,
+) -> (HazardKind, String, String) {
+    match finding {
+        Finding::Stale { cache, filled, passed } => {
+            let writer = passed.map_or_else(|| "the CPU".to_owned(), |time| event(log, time));
+            let earlier = format!("{} left a copy in {}, then {writer} wrote", event(log, filled), name(cache, level));
+            let missing = match cache {
+                Cache::L2 if later.starts_with("WAIT_REG_MEM") => {
+                    "MTYPE_UC for the page, because nothing invalidates L2 while a packet polls (radv_create_event)"
+                        .to_owned()
+                }
+                Cache::L2 => {
+                    "an invalidation of L2 in between, as first in each submission (radv_update_preamble_cs)".to_owned()
+                }
+                Cache::Front(front) => {
+                    format!("{} in between ({})", invalidation(front, level), needed_by(front))
+                }
+            };
+            (HazardKind::StaleRead, earlier, missing)
+        }
+        Finding::Dirty(writer) => {
+            let kind = if is_write { HazardKind::Clobber } else { HazardKind::NotWrittenBack };
+            let earlier = format!("{} wrote into L2", event(log, writer));
+            (kind, earlier, "a write-back of L2 in between (radv_src_access_flush)".to_owned())
+        }
+        Finding::Race { earlier, by, is_write: wrote } => {
+            let missing = if by == Agent::Dma {
+                "a CP DMA with cp_sync in between, or raw_wait in a DMA (radv_cp_dma_wait_for_idle)"
+            } else {
+                "CS_PARTIAL_FLUSH in between (radv_src_access_flush)"
+            };
+            let what = if wrote { "writes" } else { "reads" };
+            (HazardKind::Race, format!("{} {what} the same bytes", event(log, earlier)), missing.to_owned())
+        }
+        Finding::Ahead(earlier) => {
+            let missing = "PFP_SYNC_ME in between, because PFP reads ahead of ME (radv_cs_emit_cache_flush)";
+            (HazardKind::Ahead, format!("{} wrote", event(log, earlier)), missing.to_owned())
+        }
+    }
+}
+
+/// Returns the name of a cache on a generation.
+fn name(cache: Cache, level: GfxLevel) -> &'static str {
+    let is_new = level >= GfxLevel::Gfx10;
+    match cache {
+        Cache::L2 => "L2",
+        Cache::Front(Front::Vector) if is_new => "GL0 (the vector cache)",
+        Cache::Front(Front::Vector) => "TCL1 (the vector cache)",
+        Cache::Front(Front::Scalar) => "the scalar cache",
+        Cache::Front(Front::Instructions) => "the instruction cache",
+        Cache::Front(Front::Array) => "GL1",
+    }
+}
+
+/// Returns the bit that invalidates a cache.
+fn invalidation(front: Front, level: GfxLevel) -> &'static str {
+    let is_new = level >= GfxLevel::Gfx10;
+    match front {
+        Front::Vector if is_new => "GLV_INV",
+        Front::Vector => "TCL1_ACTION",
+        Front::Scalar if is_new => "GLK_INV",
+        Front::Scalar => "SH_KCACHE_ACTION",
+        Front::Instructions if is_new => "GLI_INV",
+        Front::Instructions => "SH_ICACHE_ACTION",
+        Front::Array => "GL1_INV",
+    }
+}
+
+/// Returns the function of Mesa 25.0.7 that invalidates a cache.
+fn needed_by(front: Front) -> &'static str {
+    match front {
+        Front::Instructions => "radv_update_preamble_cs",
+        Front::Vector | Front::Scalar | Front::Array => "radv_dst_access_flush",
+    }
+}

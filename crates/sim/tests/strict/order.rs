@@ -1,0 +1,196 @@
+//! The order of accesses in a job: dispatches, DMA and the prefetch parser do not wait by themselves.
+
+use amdgpu_sim::{
+    HazardKind,
+    gpu::{Client, Reach},
+};
+use amdgpu_winsys::{
+    cs::{
+        Stream,
+        pm4::{
+            AcquireMem, CacheActions, Compare, CpDma, EndOfPipe, Event, EventWrite, PfpSyncMe, Target, WaitRegMem,
+            WriteData,
+        },
+    },
+    winsys::{GfxLevel, Ip},
+};
+
+use crate::{
+    CHIPS, Rig,
+    fronts::{Act, Script},
+    start_alone,
+};
+
+const LOAD: Act = Act::Load(Client::Vector, Reach::Device);
+const STORE: [Act; 2] = [Act::Store(7), Act::Store(8)];
+
+/// Runs two dispatches with these accesses, and what is between them.
+fn pair(chip: &str, ip: Ip, acts: [Act; 2], between: impl FnOnce(&Rig, &mut Stream<Target>)) -> Rig {
+    let rig = Rig::new(chip, ip);
+    Script::plug(&rig, &[&acts[..1], &acts[1..]]);
+    rig.run(|stream| {
+        start_alone(stream);
+        between(&rig, stream);
+        start_alone(stream);
+    });
+    rig
+}
+
+fn flush(_: &Rig, stream: &mut Stream<Target>) {
+    stream.push(&EventWrite::new(Event::CS_PARTIAL_FLUSH)).unwrap();
+}
+
+#[test]
+fn dispatches_that_write_what_others_access_need_a_flush_of_shaders_in_between() {
+    let near = Act::Load(Client::Vector, Reach::Unit);
+    for (chip, ip) in CHIPS.into_iter().flat_map(|chip| [(chip, Ip::Gfx), (chip, Ip::Compute)]) {
+        for acts in
+            [[Act::Store(7), near], [near, Act::Store(7)], STORE, [Act::Add(1), near], [Act::Store(7), Act::Add(1)]]
+        {
+            let report = pair(chip, ip, acts, |_, _| {}).only();
+            assert_eq!(report.kind, HazardKind::Race, "{report}");
+            assert!(report.missing.starts_with("CS_PARTIAL_FLUSH"), "{report}");
+            let rig = pair(chip, ip, acts, flush);
+            assert!(rig.gpu.hazards().is_empty(), "{chip} {ip}: {:?}", rig.gpu.hazards());
+        }
+        for acts in [[LOAD, LOAD], [Act::Add(1), Act::Add(1)], [Act::Add(1), LOAD], [Act::Store(0), Act::Store(0)]] {
+            let rig = pair(chip, ip, acts, |_, _| {});
+            assert!(rig.gpu.hazards().is_empty(), "{chip} {ip}: {:?}", rig.gpu.hazards());
+        }
+    }
+}
+
+#[test]
+fn a_wait_for_what_the_end_of_the_pipe_stores_ends_the_dispatches_before_it() {
+    let stored = |rig: &Rig, stream: &mut Stream<Target>, waits: bool| {
+        stream.end_of_pipe(EndOfPipe::fence(rig.at(4096), 1)).unwrap();
+        if waits {
+            stream.push(&WaitRegMem::new(rig.at(4096), Compare::Equal, 1)).unwrap();
+        }
+    };
+    for (chip, ip) in CHIPS.into_iter().flat_map(|chip| [(chip, Ip::Gfx), (chip, Ip::Compute)]) {
+        let rig = pair(chip, ip, STORE, |rig, stream| stored(rig, stream, true));
+        assert!(rig.gpu.hazards().is_empty(), "{chip} {ip}: {:?}", rig.gpu.hazards());
+        assert_eq!(
+            pair(chip, ip, STORE, |rig, stream| stored(rig, stream, false)).kinds(),
+            [HazardKind::Race],
+            "{chip} {ip}"
+        );
+        // The wait is for something that was stored before the dispatch.
+        let rig = Rig::new(chip, ip);
+        Script::plug(&rig, &[&STORE[..1], &STORE[1..]]);
+        rig.run(|stream| {
+            stored(&rig, stream, false);
+            start_alone(stream);
+            stream.push(&WaitRegMem::new(rig.at(4096), Compare::Equal, 1)).unwrap();
+            start_alone(stream);
+        });
+        assert_eq!(rig.kinds(), [HazardKind::Race], "{chip} {ip}");
+    }
+}
+
+#[test]
+fn the_next_job_of_a_ring_starts_when_the_dispatches_are_over() {
+    for chip in CHIPS {
+        let rig = Rig::new(chip, Ip::Compute);
+        Script::plug(&rig, &[&STORE[..1], &STORE[1..]]);
+        (0..2).for_each(|_| rig.run(start_alone));
+        assert!(rig.gpu.hazards().is_empty(), "{chip}: {:?}", rig.gpu.hazards());
+    }
+}
+
+/// Copies by DMA from the first page to the second, then overwrites the copy by another packet or DMA.
+fn dma(chip: &str, ip: Ip, syncs: bool, waits: Option<bool>) -> Rig {
+    let rig = Rig::new(chip, ip);
+    rig.poke(0, 1);
+    rig.run(|stream| {
+        let copy = |from: u64, to: u64| CpDma::copy(rig.level(), rig.at(to), rig.at(from), 4);
+        stream.push(&copy(0, 4096).with_sync(syncs)).unwrap();
+        match waits {
+            None => stream.push(&WriteData::new(rig.at(4096), &[9])).unwrap(),
+            Some(waits) => stream.push(&CpDma { raw_wait: waits, ..copy(4096, 4160) }).unwrap(),
+        }
+        stream.push(&copy(4096, 4096).with_sync(true)).unwrap();
+    });
+    rig
+}
+
+#[test]
+fn graphics_rings_wait_for_dma_before_they_use_what_it_wrote() {
+    for chip in CHIPS {
+        let report = dma(chip, Ip::Gfx, false, None).only();
+        assert_eq!(report.kind, HazardKind::Race, "{report}");
+        assert!(report.missing.contains("cp_sync"), "{report}");
+        assert_eq!(dma(chip, Ip::Gfx, false, Some(false)).kinds(), [HazardKind::Race], "{chip}");
+        for rig in [
+            dma(chip, Ip::Gfx, true, None),
+            dma(chip, Ip::Gfx, true, Some(false)),
+            dma(chip, Ip::Gfx, false, Some(true)),
+            // MEC executes DMA in order.
+            dma(chip, Ip::Compute, false, None),
+            dma(chip, Ip::Compute, false, Some(false)),
+        ] {
+            assert!(rig.gpu.hazards().is_empty(), "{chip}: {:?}", rig.gpu.hazards());
+        }
+    }
+}
+
+#[test]
+fn a_job_ends_with_idle_dma() {
+    for chip in CHIPS {
+        let run = |syncs: bool| {
+            let rig = Rig::new(chip, Ip::Gfx);
+            rig.poke(0, 1);
+            rig.run(|stream| {
+                stream.push(&CpDma::copy(rig.level(), rig.at(4096), rig.at(0), 4)).unwrap();
+                if syncs {
+                    stream.push(&CpDma::copy(rig.level(), rig.at(0), rig.at(0), 4).with_sync(true)).unwrap();
+                }
+            });
+            rig
+        };
+        let report = run(false).only();
+        assert!(report.kind == HazardKind::Race && report.missing.contains("radv_cp_dma_wait_for_idle"), "{report}");
+        assert!(run(true).gpu.hazards().is_empty(), "{chip}: {:?}", run(true).gpu.hazards());
+    }
+}
+
+/// Records COND_EXEC with the first dword of the rig's memory.
+fn skip_if_zero(rig: &Rig, stream: &mut Stream<Target>, dwords: u32) {
+    let va = rig.at(0).as_u64();
+    let (low, high) = (va as u32, (va >> 32) as u32);
+    if rig.level() == GfxLevel::Gfx6 {
+        stream.reserve(4).unwrap().copy_from_slice(&[0xc002_2200, low, high, dwords]);
+    } else {
+        stream.reserve(5).unwrap().copy_from_slice(&[0xc003_2200, low, high, 0, dwords]);
+    }
+}
+
+#[test]
+fn the_prefetch_parser_waits_before_it_reads_what_the_micro_engine_wrote() {
+    for chip in CHIPS {
+        let run = |ip: Ip, join: &dyn Fn(&Rig, &mut Stream<Target>)| {
+            let rig = Rig::new(chip, ip);
+            rig.run(|stream| {
+                stream.push(&WriteData::new(rig.at(0), &[9])).unwrap();
+                join(&rig, stream);
+                skip_if_zero(&rig, stream, 2);
+                stream.push(&EventWrite::new(Event::CS_PARTIAL_FLUSH)).unwrap();
+            });
+            rig
+        };
+        let report = run(Ip::Gfx, &|_, _| {}).only();
+        assert_eq!(report.kind, HazardKind::Ahead, "{report}");
+        assert!(report.earlier.contains("WRITE_DATA") && report.later.contains("COND_EXEC"), "{report}");
+        let sync = |_: &Rig, stream: &mut Stream<Target>| stream.push(&PfpSyncMe).unwrap();
+        let acquire = |rig: &Rig, stream: &mut Stream<Target>| {
+            stream.push(&AcquireMem::all(rig.target(), CacheActions::INVALIDATE_VECTOR)).unwrap();
+        };
+        let rig = run(Ip::Gfx, &sync);
+        assert!(rig.gpu.hazards().is_empty(), "{chip}: {:?}", rig.gpu.hazards());
+        // From GFX10 on PFP waits for the operation, and before it executes the operation itself.
+        let holds = rig.level() >= GfxLevel::Gfx10;
+        assert_eq!(run(Ip::Gfx, &acquire).gpu.hazards().len(), usize::from(!holds), "{chip}");
+        assert!(run(Ip::Compute, &|_, _| {}).gpu.hazards().is_empty(), "{chip}: MEC is one engine");
+    }
+}
