@@ -1,4 +1,4 @@
-//! The programs of the shader checks lack no wait.
+//! The programs of the shader checks lack no wait, and have no hazard.
 
 use std::{
     ops::ControlFlow,
@@ -17,13 +17,15 @@ fn shader_checks_lack_no_wait() {
         let device = SimDevice::new(profile(chip).unwrap_or_else(|| panic!("{chip}")), SimOptions::default());
         let found = Arc::new(Mutex::new((0, Vec::new())));
         let told = Arc::clone(&found);
-        let watch = ShaderWatch { waits: true, ..ShaderWatch::default() };
+        let watch = ShaderWatch { waits: true, hazards: true, ..ShaderWatch::default() };
         device.watch_shaders(
             watch,
             Arc::new(move |news| {
                 let mut told = told.lock().unwrap();
                 match news {
-                    ShaderNews::Wave(ShaderEvent::MissingWait(wait)) => told.1.push(wait.to_string()),
+                    ShaderNews::Wave(event @ (ShaderEvent::MissingWait(_) | ShaderEvent::Hazard(_))) => {
+                        told.1.push(event.to_string());
+                    }
                     ShaderNews::End { .. } => told.0 += 1,
                     _ => {}
                 }

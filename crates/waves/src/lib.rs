@@ -50,6 +50,7 @@ pub use memory::{Access, Memory, PageFault, Reach};
 pub use outcome::{Counters, Hang, Outcome, Reason};
 pub use run::{Limits, Vectors, run, run_on_threads};
 pub use watch::{
-    Change, Event, Hit, InstructionClass, MemoryKind, MissingWait, Race, RaceSide, RegisterName, RequiredWait,
-    TracedStep, TracedWaves, WaitSide, WaitedFor, Watch, WatchCounts, WatchReport, run_checked, run_watched,
+    Change, Event, HazardRule, Hit, InstructionClass, InstructionHazard, MemoryKind, MissingWait, Race, RaceSide,
+    RegisterName, RequiredWait, TracedStep, TracedWaves, WaitSide, WaitedFor, Watch, WatchCounts, WatchReport,
+    run_checked, run_watched,
 };

@@ -1,67 +1,107 @@
-//! The observer of a dispatch whose memory models caches.
+//! The observer of a dispatch in a strict mode.
 
-use std::cell::RefCell;
+use std::{
+    cell::RefCell,
+    collections::{HashMap, HashSet},
+    rc::Rc,
+};
 
 use amdgpu_isa::decode;
 
-use super::{known::route, observer::Observer};
+use super::{
+    hazards::{Hazards, InstructionHazard, Traits},
+    known::{route, traits},
+    observer::Observer,
+};
 use crate::{
     dispatch::Dispatch,
     memory::{Memory, Reach},
-    outcome::Outcome,
+    outcome::{Outcome, Reason},
     program::{code::words, shape::Shape},
     run::{Limits, Shared},
-    wave::state::Wave,
+    wave::state::{Status, Wave},
 };
 
-/// Executes a dispatch to its end on this thread, as [`run`](crate::run) does, and tells the memory the unit and the reach of all
-/// accesses.
-pub fn run_checked(dispatch: &Dispatch, memory: &dyn Memory, limits: Limits) -> Outcome {
+/// A receiver of hazards.
+type Sink<'s> = &'s mut dyn FnMut(&InstructionHazard);
+
+/// Executes a dispatch to its end on this thread, as [`run`](crate::run) does. Tells the memory the unit and the reach of all
+/// accesses, and `sink` the pairs of instructions between which the hardware does not wait and code must, each of them once.
+pub fn run_checked(dispatch: &Dispatch, memory: &dyn Memory, limits: Limits, sink: Sink<'_>) -> Outcome {
     let shared = Shared::new(dispatch, limits);
-    let checker = Checker { shape: dispatch.shape(), first: dispatch.program, memory, known: RefCell::default() };
+    let checker = Checker {
+        shape: dispatch.shape(),
+        first: dispatch.program,
+        memory,
+        state: RefCell::new(State {
+            sink,
+            known: Vec::new(),
+            group: (0, [0; 3]),
+            waves: HashMap::new(),
+            told: HashSet::new(),
+        }),
+    };
     shared.work(memory, 0, shared.slots().min(limits.window.max(1)), &checker, None);
     shared.outcome(memory)
 }
 
-/// What is known about the instruction at a place.
-#[derive(Clone, Copy, Debug, Default)]
+/// What is known about an instruction.
 struct Known {
-    is_known: bool,
     route: Option<(bool, Reach)>,
+    traits: Option<Traits>,
+}
+
+struct State<'s> {
+    sink: Sink<'s>,
+    /// By the number of dwords from the first instruction on.
+    known: Vec<Option<Rc<Known>>>,
+    /// The index and ID of the work-group whose waves are executed.
+    group: (u64, [u32; 3]),
+    waves: HashMap<(u64, u32), Hazards>,
+    /// The pairs of instructions whose hazard was reported.
+    told: HashSet<(u64, u64)>,
 }
 
 /// The maximum number of dwords behind the start of a program whose instructions are remembered.
 const MOST: usize = 1 << 18;
 
-struct Checker<'m> {
+/// The maximum number of hazards of a dispatch.
+const MOST_TOLD: usize = 1000;
+
+struct Checker<'c> {
     shape: Shape,
     /// The address of the first instruction.
     first: u64,
-    memory: &'m dyn Memory,
-    /// By the number of dwords from the first instruction on.
-    known: RefCell<Vec<Known>>,
+    memory: &'c dyn Memory,
+    state: RefCell<State<'c>>,
 }
 
 impl Checker<'_> {
-    fn read(&self, pc: u64, memory: &dyn Memory) -> Known {
-        let words = words(pc, memory).ok();
+    fn read(&self, pc: u64) -> Rc<Known> {
+        let words = words(pc, self.memory).ok();
         let instruction = words.and_then(|words| decode(self.shape.level, self.shape.wave, &words).ok());
-        Known { is_known: true, route: instruction.as_ref().and_then(route) }
+        Rc::new(Known {
+            route: instruction.as_ref().and_then(route),
+            traits: instruction.and_then(|instruction| traits(self.shape, &instruction)),
+        })
     }
 
-    fn at(&self, pc: u64, memory: &dyn Memory) -> Known {
+    fn at(&self, state: &mut State<'_>, pc: u64) -> Rc<Known> {
         let index = (pc.wrapping_sub(self.first) / 4) as usize;
         if index >= MOST {
-            return self.read(pc, memory);
+            return self.read(pc);
         }
-        let mut known = self.known.borrow_mut();
-        if known.len() <= index {
-            known.resize(index + 1, Known::default());
+        if state.known.len() <= index {
+            state.known.resize(index + 1, None);
         }
-        if !known[index].is_known {
-            known[index] = self.read(pc, memory);
-        }
-        known[index]
+        Rc::clone(state.known[index].get_or_insert_with(|| self.read(pc)))
+    }
+
+    /// Returns the text of the instruction at an address.
+    fn text(&self, pc: u64) -> String {
+        let words = words(pc, self.memory).ok();
+        let instruction = words.and_then(|words| decode(self.shape.level, self.shape.wave, &words).ok());
+        instruction.map_or_else(|| "?".to_owned(), |instruction| instruction.to_string())
     }
 }
 
@@ -69,10 +109,34 @@ impl Observer for Checker<'_> {
     const ON: bool = true;
     const TOUCHED: bool = false;
 
-    fn before(&self, wave: &Wave, memory: &dyn Memory) {
-        if let Some((is_scalar, reach)) = self.at(wave.pc, memory).route {
-            memory.route(is_scalar, reach);
+    fn enter(&self, index: u64, id: [u32; 3]) {
+        self.state.borrow_mut().group = (index, id);
+    }
+
+    fn before(&self, wave: &Wave, _: &dyn Memory) {
+        let state = &mut *self.state.borrow_mut();
+        let known = self.at(state, wave.pc);
+        if let Some(traits) = &known.traits {
+            let (index, id) = state.group;
+            let hazards = state.waves.entry((index, wave.number)).or_insert_with(|| Hazards::new(self.shape));
+            if let Some(found) = hazards.step(wave.pc, traits)
+                && state.told.len() < MOST_TOLD
+                && state.told.insert((found.earlier.unwrap_or_default(), wave.pc))
+            {
+                (state.sink)(&found.finding((id, wave.number, wave.pc), |pc| self.text(pc)));
+            }
         }
+        if let Some((is_scalar, reach)) = known.route {
+            self.memory.route(is_scalar, reach);
+        }
+    }
+
+    fn after(&self, wave: &Wave) -> Result<(), Reason> {
+        if wave.status == Status::Ended {
+            let state = &mut *self.state.borrow_mut();
+            state.waves.remove(&(state.group.0, wave.number));
+        }
+        Ok(())
     }
 
     fn private(&self) {

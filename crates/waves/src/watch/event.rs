@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{change::Change, waits::MissingWait};
+use super::{change::Change, hazards::InstructionHazard, waits::MissingWait};
 
 /// An event of a watched dispatch. Its text form is one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,6 +16,8 @@ pub enum Event {
     Race(Race),
     /// An instruction accesses a register of an outstanding operation.
     MissingWait(MissingWait),
+    /// An instruction follows another too soon.
+    Hazard(InstructionHazard),
 }
 
 /// An instruction of a traced wave.
@@ -159,6 +161,7 @@ impl fmt::Display for Event {
             Self::Store(hit) => hit.fmt(f),
             Self::Race(race) => race.fmt(f),
             Self::MissingWait(wait) => wait.fmt(f),
+            Self::Hazard(hazard) => hazard.fmt(f),
         }
     }
 }

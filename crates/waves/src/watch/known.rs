@@ -5,10 +5,10 @@ use std::{collections::HashMap, rc::Rc};
 use amdgpu_hw::GfxLevel;
 use amdgpu_isa::{Field, Instruction, decode};
 
-use super::{counts::InstructionClass, waits::Facts};
+use super::{counts::InstructionClass, hazards::Traits, waits::Facts};
 use crate::{
     memory::{Memory, Reach},
-    program::{code::words, shape::Shape},
+    program::{code::words, decode as steps, shape::Shape},
 };
 
 /// Properties of an instruction that waves do not need.
@@ -22,6 +22,8 @@ pub(super) struct Known {
     pub(super) coherent: bool,
     /// The unit and the reach of its accesses to memory, if there are any.
     pub(super) route: Option<(bool, Reach)>,
+    /// Facts about hazards; `None` if waves do not execute the instruction.
+    pub(super) traits: Option<Traits>,
     /// Facts about waits; `None` if waves do not execute the instruction.
     pub(super) facts: Option<Facts>,
 }
@@ -66,6 +68,12 @@ pub(super) fn route(instruction: &Instruction) -> Option<(bool, Reach)> {
     Some((is_scalar, reach))
 }
 
+/// Returns the facts about hazards of an instruction.
+pub(super) fn traits(shape: Shape, instruction: &Instruction) -> Option<Traits> {
+    let action = steps::action(shape, instruction).ok()?;
+    Some(Traits::of(shape, instruction, &action))
+}
+
 impl KnownCode {
     pub(super) fn new(shape: Shape) -> Self {
         Self { shape, known: HashMap::new() }
@@ -91,6 +99,7 @@ impl KnownCode {
                     class: InstructionClass::of(&instruction),
                     coherent: is_coherent(&instruction),
                     route: route(&instruction),
+                    traits: traits(shape, &instruction),
                     facts: Facts::of(shape, &instruction),
                 },
                 None => Known {
@@ -99,6 +108,7 @@ impl KnownCode {
                     class: InstructionClass::Other,
                     coherent: false,
                     route: None,
+                    traits: None,
                     facts: None,
                 },
             })

@@ -29,6 +29,8 @@ pub struct Watch {
     pub races: bool,
     /// `true` to report registers that are accessed while an outstanding operation writes or reads them.
     pub waits: bool,
+    /// `true` to report pairs of instructions between which the hardware does not wait and code must.
+    pub hazards: bool,
 }
 
 /// The results of watching a dispatch.
@@ -40,6 +42,8 @@ pub struct WatchReport {
     pub races: u64,
     /// The number of pairs of instructions between which a wait is missing.
     pub waits: u64,
+    /// The number of pairs of instructions with a hazard.
+    pub hazards: u64,
     /// The number of accesses that were not checked for races, because more than a million dwords were in use.
     pub missed: u64,
 }

@@ -12,6 +12,7 @@ use super::{
     change::changes,
     counts::InstructionClass,
     event::{Event, Hit, MemoryKind, Race, RaceSide, TracedStep},
+    hazards::Hazards,
     known::{Known, KnownCode},
     observer::{Act, Observer, Place, Touch},
     options::{TracedWaves, Watch, WatchReport},
@@ -66,6 +67,7 @@ pub fn run_watched(
             turns: HashMap::new(),
             told: HashSet::new(),
             told_waits: HashSet::new(),
+            told_hazards: HashSet::new(),
             ends: false,
         }),
     };
@@ -83,6 +85,7 @@ struct Living {
     start: Option<u64>,
     previous: Option<Rc<Known>>,
     outstanding: Outstanding,
+    hazards: Option<Hazards>,
 }
 
 /// A live work-group.
@@ -119,6 +122,8 @@ struct State<'s> {
     told: HashSet<(u64, u64)>,
     /// The pairs of instructions whose missing wait was reported.
     told_waits: HashSet<(u64, u64)>,
+    /// The pairs of instructions whose hazard was reported.
+    told_hazards: HashSet<(u64, u64)>,
     ends: bool,
 }
 
@@ -250,6 +255,22 @@ impl Watcher<'_> {
         }
     }
 
+    /// Searches for a hazard before the instruction that a wave is about to execute.
+    fn note_hazard(&self, state: &mut State<'_>, wave: &Wave, known: &Known) {
+        let Some(group) = state.groups.get_mut(&state.index) else { return };
+        let (id, waves) = (group.id, &mut group.waves);
+        let (Some(living), Some(traits)) = (waves.get_mut(wave.number as usize), &known.traits) else { return };
+        let hazards = living.hazards.get_or_insert_with(|| Hazards::new(self.dispatch.shape()));
+        let Some(found) = hazards.step(wave.pc, traits) else { return };
+        let pair = (found.earlier.unwrap_or_default(), wave.pc);
+        if state.told_hazards.len() < MOST_TURNS && state.told_hazards.insert(pair) {
+            state.report.hazards += 1;
+            let text = |pc| if pc == wave.pc { known.text.clone() } else { state.known.text(pc) };
+            let event = Event::Hazard(found.finding((id, wave.number, wave.pc), text));
+            state.tell(&event);
+        }
+    }
+
     /// Returns a side of a race.
     fn side(&self, state: &State<'_>, access: &Access) -> RaceSide {
         RaceSide {
@@ -289,6 +310,9 @@ impl Observer for Watcher<'_> {
         }
         if self.watch.waits {
             self.note_wait(state, wave, &known);
+        }
+        if self.watch.hazards {
+            self.note_hazard(state, wave, &known);
         }
         let exec = wave.registers.exec();
         let counts = &mut state.report.counts;

@@ -11,8 +11,8 @@ use amdgpu_hw::{GfxLevel, GpuVa};
 use amdgpu_isa::{WaveSize, assemble, builder::Program};
 use amdgpu_surface::Chip;
 use amdgpu_waves::{
-    Access, Counters, Dispatch, Event, Limits, Memory, MissingWait, Outcome, PageFault, Reason, Watch, WatchReport,
-    run_on_threads, run_watched,
+    Access, Counters, Dispatch, Event, InstructionHazard, Limits, Memory, MissingWait, Outcome, PageFault, Reason,
+    Watch, WatchReport, run_checked, run_on_threads, run_watched,
 };
 
 /// The address of the program.
@@ -131,7 +131,7 @@ fn is_new(level: GfxLevel, program: &Program) -> bool {
 /// Runs groups of some lanes, and fails if a wait is missing; returns the data that they leave.
 fn watch_waits(level: GfxLevel, program: &Program, data: Vec<u8>, size: (u32, u32)) -> Vec<u8> {
     let (dispatch, ram) = prepared(level, program, data, size);
-    let watch = Watch { waits: true, ..Watch::default() };
+    let watch = Watch { waits: true, hazards: true, ..Watch::default() };
     let _ = run_watched(&dispatch, &ram, Limits::default(), &watch, &mut |event| {
         panic!("{level}: {event}\n{}", program.text());
     });
@@ -218,6 +218,29 @@ pub(crate) fn missing_waits(level: GfxLevel, program: &Program, words: &[u32], g
     });
     assert!(matches!(outcome, Outcome::Done(_)), "{level}: {outcome:?}");
     assert_eq!(report.waits, found.len() as u64);
+    found
+}
+
+/// Runs a wave of lines of text, all of whose registers are allocated and whose user registers hold a buffer over 4 KiB of zeroes;
+/// returns the hazards. It need not come to its end.
+pub(crate) fn hazards((level, wave): (GfxLevel, WaveSize), lines: &[String]) -> Vec<InstructionHazard> {
+    let lines = lines.iter().map(String::as_str).chain(["s_endpgm"]);
+    let words = lines.flat_map(|line| assemble(level, wave, line).expect(line).dwords().to_vec()).chain([0; 4]);
+    let program = words.flat_map(u32::to_le_bytes).collect();
+    let ram = Ram { program, data: Mutex::new(vec![0; 4096]) };
+    let resources = [if wave == WaveSize::Wave32 { 31 } else { 63 }, 4 << 1 | 2 << 15, 0];
+    let dispatch = dispatch(level, wave, resources, (1, wave.lanes()));
+    let watch = Watch { hazards: true, ..Watch::default() };
+    let mut found = Vec::new();
+    let (_, report) = run_watched(&dispatch, &ram, Limits::default(), &watch, &mut |event| {
+        let Event::Hazard(hazard) = event else { panic!("{event}") };
+        found.push(hazard.clone());
+        ControlFlow::Continue(())
+    });
+    assert_eq!(report.hazards, found.len() as u64);
+    let mut checked = Vec::new();
+    run_checked(&dispatch, &ram, Limits::default(), &mut |hazard| checked.push(hazard.clone()));
+    assert_eq!(checked, found, "both observers find the same");
     found
 }
 

@@ -79,24 +79,24 @@ fn add_image(set: &mut Vec<u8>, level: GfxLevel, image: &TestImage, binding: &Va
 #[derive(Clone, Copy)]
 pub(crate) enum Execution {
     Threads(usize),
-    /// Watched for missing waits.
+    /// Watched for missing waits and hazards.
     Watched,
 }
 
-/// Executes a dispatch. Fails if a wait is missing.
+/// Executes a dispatch. Fails if a wait is missing or instructions have a hazard.
 fn execute(dispatch: &Dispatch, arena: &Arena, execution: Execution) -> Result<Outcome, String> {
     let limits = Limits::default();
     match execution {
         Execution::Threads(1) => Ok(run(dispatch, arena, limits)),
         Execution::Threads(threads) => Ok(run_on_threads(dispatch, arena, limits, threads)),
         Execution::Watched => {
-            let watch = Watch { waits: true, ..Watch::default() };
+            let watch = Watch { waits: true, hazards: true, ..Watch::default() };
             let mut found = String::new();
             let (outcome, report) = run_watched(dispatch, arena, limits, &watch, &mut |event| {
                 found = format!("{found}\n  {event}");
                 ControlFlow::Continue(())
             });
-            if report.waits > 0 || !found.is_empty() { Err(found) } else { Ok(outcome) }
+            if report.waits + report.hazards > 0 || !found.is_empty() { Err(found) } else { Ok(outcome) }
         }
     }
 }

@@ -146,6 +146,9 @@ pub(crate) struct World {
     /// or report [default: off]
     #[arg(long, value_name = "MODE")]
     pub(crate) strict: Option<Strictness>,
+    /// Write what --strict reports to a file instead, a line of JSON each; an empty file means that nothing was found
+    #[arg(long, value_name = "FILE", requires = "strict")]
+    pub(crate) strict_report: Option<PathBuf>,
     /// Replay a scripted load from a file, of which each line is a step: seconds, percent of the GPU, percent of the memory, and perhaps
     /// degrees Celsius [default: $AMDGPU_SIM_LOAD, else what the rings do]
     #[arg(long, value_name = "FILE")]
@@ -165,6 +168,9 @@ pub(crate) struct World {
     /// Look for instructions that access a register before a load or store is done with it, for which a wait is missing
     #[arg(long, requires = "trace_shader")]
     pub(crate) check_waits: bool,
+    /// Look for instructions that follow another too soon, for which `s_nop`, a wait or another mitigation is missing
+    #[arg(long, requires = "trace_shader")]
+    pub(crate) check_hazards: bool,
     /// The preload library [default: libamdgpu_sim_shim.so beside this program, in ../lib or in ../lib/amdgpu-sim]
     #[arg(long, value_name = "PATH")]
     pub(crate) shim: Option<PathBuf>,

@@ -89,6 +89,8 @@ pub(crate) struct Prepared {
     pub(crate) chips: String,
     pub(crate) shim: PathBuf,
     null: bool,
+    /// The file of what the strict mode finds.
+    hazards: Option<PathBuf>,
 }
 
 /// Starts a world as the command line says. With `null` it is there for its paths only.
@@ -126,6 +128,7 @@ pub(crate) fn prepare(arguments: &World, null: bool) -> Result<Prepared, RunErro
         stores: arguments.break_on_store.map(|address| address..address.saturating_add(4)),
         races: arguments.find_races,
         waits: arguments.check_waits,
+        hazards: arguments.check_hazards,
     };
     let log = arguments.trace_shader.as_deref().map(shader_file).transpose()?;
     let of_variable = || env::var_os(LOAD_VARIABLE).filter(|path| !path.is_empty()).map(PathBuf::from);
@@ -137,15 +140,22 @@ pub(crate) fn prepare(arguments: &World, null: bool) -> Result<Prepared, RunErro
     if let Some(log) = log {
         world.devices().iter().for_each(|device| device.watch_shaders(watch.clone(), Arc::clone(&log)));
     }
-    Ok(Prepared { world, chips, shim, null })
+    let absolute = |path: &PathBuf| path::absolute(path).map_err(|error| RunError::Log { path: path.clone(), error });
+    let hazards = arguments.strict_report.as_ref().map(absolute).transpose()?;
+    Ok(Prepared { world, chips, shim, null, hazards })
 }
 
 impl Prepared {
-    /// Prints what the strict mode has found, one hazard a line.
-    pub(crate) fn print_hazards(&self) {
-        for hazard in self.world.devices().iter().flat_map(SimDevice::hazards) {
-            crate::terminal::complain(&hazard.to_string());
-        }
+    /// Prints what the strict mode has found, one hazard a line, or writes it to its file.
+    pub(crate) fn tell_hazards(&self) -> Result<(), RunError> {
+        let devices = self.world.devices();
+        let hazards = devices.iter().flat_map(SimDevice::hazards);
+        let Some(path) = &self.hazards else {
+            hazards.for_each(|hazard| crate::terminal::complain(&hazard.to_string()));
+            return Ok(());
+        };
+        let lines: String = hazards.map(|hazard| format!("{}\n", hazard.to_json())).collect();
+        files::write(path, &lines).map_err(|error| RunError::Log { path: path.clone(), error })
     }
 
     /// Prints the draws that were not executed, one reason a line.
@@ -199,7 +209,7 @@ pub(crate) fn run(arguments: &Run) -> Result<ExitCode, RunError> {
         let failed = |reason| RunError::Screenshot { path: path.clone(), reason };
         screenshot::write(path, &prepared.world.layout().socket()).map_err(failed)?;
     }
-    prepared.print_hazards();
+    prepared.tell_hazards()?;
     prepared.print_skipped();
     let is_failed = arguments.fail_on_hang && hangs.is_some() && code == ExitCode::SUCCESS;
     Ok(if is_failed { ExitCode::from(HUNG) } else { code })

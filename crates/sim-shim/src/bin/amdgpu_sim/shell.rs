@@ -47,7 +47,7 @@ pub(crate) fn shell(arguments: &Shell) -> Result<ExitCode, RunError> {
     if let Some(hangs) = hang_report::summary(&prepared.world.devices()) {
         crate::terminal::complain(&hangs);
     }
-    prepared.print_hazards();
+    prepared.tell_hazards()?;
     prepared.print_skipped();
     code
 }

@@ -1,6 +1,6 @@
 //! The job that an engine executes.
 
-use amdgpu_waves::Flaw;
+use amdgpu_waves::{Flaw, InstructionHazard};
 
 use super::{
     ib::Ib,
@@ -49,6 +49,12 @@ pub trait Job {
     /// Returns `true` if the memory of the job models caches, so that it wants to know the units of accesses.
     fn is_checked(&self) -> bool {
         false
+    }
+
+    /// Reports two instructions of a shader that the packet started, between which the hardware does not wait and code must. Called
+    /// if [`is_checked`](Self::is_checked).
+    fn hazard(&self, hazard: &InstructionHazard, place: Place) {
+        let _ = (hazard, place);
     }
 
     /// Reports that an IB was fetched: a submitted IB, or one that was called or chained to.

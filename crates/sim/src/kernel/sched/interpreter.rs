@@ -60,7 +60,7 @@ impl Interpreter {
         let memory = JobMemory { memory: scene.memory, job: scene.job };
         let Some(Watching { watch, sink }) = &self.watching else {
             if scene.job.is_checked() {
-                return run_checked(dispatch, &memory, limits);
+                return run_checked(dispatch, &memory, limits, &mut |hazard| scene.job.hazard(hazard, scene.place));
             }
             // A deliberate mistake is the same each time only on a single thread.
             return match (scene.memory.shared(), scene.job.shared()) {

@@ -30,6 +30,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use amdgpu_hw::{GfxLevel, GpuVa};
 use amdgpu_packets::{Target, pm4::Ring};
+use amdgpu_waves::InstructionHazard;
 use parking_lot::Mutex;
 
 pub use self::report::{HazardKind, HazardReport};
@@ -115,6 +116,18 @@ impl Caches {
         let (kind, earlier, missing) = text::finding(finding, is_write, (self.level, &later), &model.log);
         drop(model);
         self.report(kind, Some(address), earlier, later, missing);
+    }
+
+    /// Reports a hazard of instructions of a shader that a packet started.
+    pub(crate) fn tell_instruction(&self, hazard: &InstructionHazard, place: &Place) {
+        let side = |side: &amdgpu_waves::WaitSide| format!("`{}` at {:#x}", side.text, side.pc);
+        let earlier = hazard.earlier.as_ref().map(side).unwrap_or_default();
+        // Without the job, so that the same program is reported once.
+        let register = hazard.register.map(|register| format!(", {register}")).unwrap_or_default();
+        let later = format!("{}{register} of a shader of {place}", side(&hazard.instruction));
+        let missing =
+            format!("{}: {} ({}, aco_insert_NOPs.cpp)", hazard.rule.what, hazard.rule.needed, hazard.rule.name);
+        self.report(HazardKind::Instruction, Some(hazard.instruction.pc), earlier, later, missing);
     }
 
     fn report(&self, kind: HazardKind, address: Option<u64>, earlier: String, later: String, missing: String) {

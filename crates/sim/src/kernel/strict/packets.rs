@@ -145,9 +145,20 @@ impl CacheObserver for Checked<'_> {
 
     /// Commands may be fetched through old copies, because drivers reuse the memory of IBs without invalidations. What bypasses L2
     /// needs the write-back, and what PFP fetches needs PFP to have waited.
+    ///
+    /// Source: Linux 6.12 `amdgpu_kms.c`, `amdgpu_hw_ip_info`: the alignments of IBs; the copy engines take only bits 31:5 of an
+    /// address.
     fn fetched(&self, ib: Ib) {
+        const ALIGNMENT: u64 = 32;
+        let place = Place { target: self.target, ib, offset: 0, level: 1, packet: "command fetch" };
+        let is_short = self.pm4().is_some() && !ib.dwords.is_multiple_of(ALIGNMENT as u32 / 4);
+        if !ib.va.as_u64().is_multiple_of(ALIGNMENT) || is_short {
+            let missing =
+                "an address in multiples of 32 bytes, and NOPs up to a multiple of 8 dwords (radv_amdgpu_cs_finalize)";
+            let later = text::packet(&place, self.order.get().job, Agent::Engine);
+            self.caches.report(HazardKind::Submission, Some(ib.va.as_u64()), String::new(), later, missing.to_owned());
+        }
         if self.pm4().is_some() {
-            let place = Place { target: self.target, ib, offset: 0, level: 1, packet: "command fetch" };
             self.check_fetch(ib.va, 4 * ib.dwords as usize, place);
         }
     }

@@ -24,6 +24,8 @@ pub enum HazardKind {
     Race,
     /// The prefetch parser reads memory before ME, DMA or shaders have written it.
     Ahead,
+    /// An instruction of a shader follows another too soon.
+    Instruction,
     /// A packet breaks a rule about its fields or about the packets around it.
     Submission,
 }
@@ -38,6 +40,7 @@ impl HazardKind {
             Self::EarlyOperation => "early-operation",
             Self::Race => "race",
             Self::Ahead => "pfp-ahead",
+            Self::Instruction => "instruction",
             Self::Submission => "submission",
         }
     }
@@ -59,6 +62,37 @@ pub struct HazardReport {
     pub later: String,
     /// The missing packet, and the function of Mesa 25.0.7 that has it.
     pub missing: String,
+}
+
+impl HazardReport {
+    /// Returns the function of Mesa 25.0.7 that has what is missing, from the end of [`missing`](Self::missing).
+    fn source(&self) -> Option<&str> {
+        let (_, source) = self.missing.strip_suffix(')')?.rsplit_once('(')?;
+        Some(source)
+    }
+
+    /// Returns the report as a line of JSON, with the fields of this structure and the function of Mesa that has what is missing.
+    ///
+    /// ```
+    /// use amdgpu_sim::{SimDevice, SimOptions, Strictness, profile};
+    ///
+    /// let options = SimOptions { strictness: Strictness::Report, ..SimOptions::default() };
+    /// let gpu = SimDevice::new(profile("navi21").ok_or("no such chip")?, options);
+    /// let lines: Vec<String> = gpu.hazards().iter().map(|hazard| hazard.to_json()).collect();
+    /// assert!(lines.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let Self { kind, chip, address, earlier, later, missing } = self;
+        let address = address.map(|address| format!("{address:#x}"));
+        let (kind, mesa) = (kind.name(), self.source());
+        serde_json::json!({
+            "kind": kind, "chip": chip, "address": address, "earlier": earlier, "later": later, "missing": missing,
+            "mesa": mesa,
+        })
+        .to_string()
+    }
 }
 
 impl fmt::Display for HazardReport {
@@ -127,6 +161,16 @@ mod tests {
         assert_eq!(reports.list(), [report(0), report(1)]);
         (0..2 * MOST).for_each(|later| reports.add(report(later)));
         assert_eq!(reports.list().len(), MOST);
+    }
+
+    #[test]
+    fn a_line_of_json_has_all_fields_and_the_function_of_mesa() {
+        let missing = "GL2_INV in between (radv_update_preamble_cs)".to_owned();
+        let line = HazardReport { missing, ..report(7) }.to_json();
+        let value: serde_json::Value = serde_json::from_str(&line).unwrap();
+        assert_eq!((&value["kind"], &value["address"]), (&"stale-read".into(), &"0x1000".into()));
+        assert_eq!((&value["mesa"], &value["later"]), (&"radv_update_preamble_cs".into(), &"packet 7".into()));
+        assert!(!line.contains('\n') && report(7).source().is_none());
     }
 
     #[test]

@@ -19,24 +19,24 @@ use crate::{
 };
 
 /// The number of the first vector register.
-pub(super) const VECTORS: u16 = 256;
+pub(in crate::watch) const VECTORS: u16 = 256;
 
 /// Consecutive registers: scalar registers by their slot in the wave, vector registers counted from [`VECTORS`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Span {
-    pub(super) first: u16,
-    pub(super) count: u16,
+pub(in crate::watch) struct Span {
+    pub(in crate::watch) first: u16,
+    pub(in crate::watch) count: u16,
 }
 
 impl Span {
     /// Returns the first register that both spans have.
-    pub(super) fn common(self, other: Self) -> Option<u16> {
+    pub(in crate::watch) fn common(self, other: Self) -> Option<u16> {
         let first = self.first.max(other.first);
         (first < (self.first + self.count).min(other.first + other.count)).then_some(first)
     }
 
     /// Returns `true` for vector registers.
-    pub(super) fn is_vector(self) -> bool {
+    pub(in crate::watch) fn is_vector(self) -> bool {
         self.first >= VECTORS
     }
 }
@@ -44,16 +44,16 @@ impl Span {
 /// The registers that an instruction names, and VCC where it is implied. EXEC, SCC, M0 and MODE are listed only as operands, and
 /// registers that M0 selects are missing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Accesses {
-    pub(super) reads: Vec<Span>,
-    pub(super) writes: Vec<Span>,
+pub(in crate::watch) struct Accesses {
+    pub(in crate::watch) reads: Vec<Span>,
+    pub(in crate::watch) writes: Vec<Span>,
     /// `true` if lanes that are off are accessed as well.
     pub(super) all_lanes: bool,
 }
 
 impl Accesses {
     /// Returns the registers of an action. Up to GFX9 only the descriptor tells the kind of an image.
-    pub(super) fn of(action: &Action, shape: Shape, image: ImageKind) -> Self {
+    pub(in crate::watch) fn of(action: &Action, shape: Shape, image: ImageKind) -> Self {
         let mut all = Self::default();
         let mask = shape.wave.mask_dwords();
         match action {

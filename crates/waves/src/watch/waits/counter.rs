@@ -10,7 +10,7 @@ use crate::program::source::{SINK, destination};
 
 /// A counter. Generations that lack one count its operations in another, as [`Counter::of`] says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Counter {
+pub(in crate::watch) enum Counter {
     Load,
     Store,
     Sample,
@@ -65,12 +65,12 @@ impl Counter {
 
 /// The values that counters may have after an instruction, by counter; `None` for any.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Limits([Option<u8>; COUNTERS]);
+pub(in crate::watch) struct Limits([Option<u8>; COUNTERS]);
 
 impl Limits {
     /// Returns the limits that an instruction waits for. `s_waitcnt_depctr` and `s_wait_alu` wait for other counters, and
     /// barriers for none.
-    pub(super) fn of(instruction: &Instruction) -> Self {
+    pub(in crate::watch) fn of(instruction: &Instruction) -> Self {
         let level = instruction.level();
         let value = instruction.field(Field::Simm16);
         let bits = |high: u32, low: u32| (value >> low & ((1 << (high - low + 1)) - 1)) as u8;
@@ -120,7 +120,7 @@ impl Limits {
     }
 
     /// Returns the largest value that a counter may have afterwards; `None` if there is no limit.
-    pub(super) fn get(&self, counter: Counter) -> Option<u8> {
+    pub(in crate::watch) fn get(&self, counter: Counter) -> Option<u8> {
         self.0[counter as usize]
     }
 

@@ -15,7 +15,7 @@ pub enum RegisterName {
 }
 
 impl RegisterName {
-    pub(super) fn of(number: u16) -> Self {
+    pub(in crate::watch) fn of(number: u16) -> Self {
         match number.checked_sub(VECTORS) {
             Some(register) => Self::Vector(register),
             None => Self::Scalar(number as u8),

@@ -12,6 +12,8 @@ mod outstanding;
 
 use amdgpu_hw::GfxLevel;
 
+pub(super) use access::{Accesses, Span, VECTORS};
+pub(super) use counter::{Counter, Limits};
 pub(super) use facts::Facts;
 pub use finding::{MissingWait, RegisterName, RequiredWait, WaitSide, WaitedFor};
 pub(super) use outstanding::Outstanding;

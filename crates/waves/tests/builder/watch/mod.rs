@@ -1,4 +1,5 @@
 //! Watched dispatches.
 
 mod events;
+mod hazards;
 mod waits;

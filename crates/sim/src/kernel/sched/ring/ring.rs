@@ -15,7 +15,7 @@ use amdgpu_hw::{GfxLevel, GpuVa, Ip};
 use amdgpu_packets::Target;
 use amdgpu_surface::Chip;
 use amdgpu_uapi::Errno;
-use amdgpu_waves::Flaw;
+use amdgpu_waves::{Flaw, InstructionHazard};
 use parking_lot::Mutex;
 
 use super::job::Job;
@@ -695,6 +695,12 @@ impl gpu::Job for Running<'_> {
 
     fn flaw(&self) -> Option<Flaw> {
         self.shared.hooks.mutation_of(self.shared.name.0).and_then(Mutation::flaw)
+    }
+
+    fn hazard(&self, hazard: &InstructionHazard, place: Place) {
+        if let Some(caches) = &self.shared.caches {
+            caches.tell_instruction(hazard, &place);
+        }
     }
 
     fn is_checked(&self) -> bool {

@@ -1,0 +1,157 @@
+//! Instruction hazards: pairs of instructions between which the hardware does not wait, so that code must.
+
+mod gfx10;
+mod gfx11;
+mod old;
+mod rules;
+mod traits;
+
+use std::fmt;
+
+use amdgpu_hw::GfxLevel;
+use amdgpu_isa::WaveSize;
+
+pub use self::rules::HazardRule;
+pub(super) use self::traits::Traits;
+
+use self::{gfx10::Gfx10, gfx11::Gfx11, old::Old};
+use super::waits::{RegisterName, WaitSide};
+use crate::program::shape::Shape;
+
+/// A hazard between two instructions of a wave. Each pair of instructions is reported once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InstructionHazard {
+    /// The rule.
+    pub rule: &'static HazardRule,
+    /// The work-group ID in x, y and z.
+    pub group: [u32; 3],
+    /// The index of the wave in the work-group.
+    pub wave: u32,
+    /// The instruction that comes too early.
+    pub instruction: WaitSide,
+    /// The earlier instruction; `None` if the instruction fails by itself.
+    pub earlier: Option<WaitSide>,
+    /// The register, the first of several, if the hazard is about one.
+    pub register: Option<RegisterName>,
+}
+
+impl fmt::Display for InstructionHazard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { rule, group: [x, y, z], wave, instruction, earlier, register } = self;
+        write!(f, "{} in group {x},{y},{z} wave {wave}: {instruction}", rule.name)?;
+        if let Some(earlier) = earlier {
+            write!(f, " after {earlier}")?;
+        }
+        if let Some(register) = register {
+            write!(f, ", {register}")?;
+        }
+        write!(f, ": {}; needed: {}", rule.what, rule.needed)
+    }
+}
+
+/// A hazard of the instruction that a wave is about to execute.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Found {
+    pub(super) rule: &'static HazardRule,
+    pub(super) register: Option<u16>,
+    /// The address of the earlier instruction.
+    pub(super) earlier: Option<u64>,
+}
+
+/// What a wave has executed, as far as hazards depend on it.
+#[derive(Debug)]
+pub(super) enum Hazards {
+    /// GFX10.3, which has none.
+    None,
+    Old(Box<Old>),
+    Gfx10(Box<Gfx10>),
+    Gfx11(Box<Gfx11>),
+}
+
+impl Hazards {
+    /// Returns the state of a wave that starts.
+    pub(super) fn new(shape: Shape) -> Self {
+        match shape.level {
+            GfxLevel::Gfx6 | GfxLevel::Gfx7 | GfxLevel::Gfx8 | GfxLevel::Gfx9 => {
+                Self::Old(Box::new(Old::new(shape.level)))
+            }
+            GfxLevel::Gfx10 => Self::Gfx10(Box::default()),
+            GfxLevel::Gfx10_3 => Self::None,
+            _ => Self::Gfx11(Box::new(Gfx11::new(shape.level, shape.wave == WaveSize::Wave64))),
+        }
+    }
+
+    /// Returns the hazard of the next instruction of a wave, and remembers the instruction.
+    pub(super) fn step(&mut self, pc: u64, traits: &Traits) -> Option<Found> {
+        match self {
+            Self::None => None,
+            Self::Old(state) => state.step(pc, traits),
+            Self::Gfx10(state) => state.step(pc, traits),
+            Self::Gfx11(state) => state.step(pc, traits),
+        }
+    }
+}
+
+impl Found {
+    /// Returns the report. `text` returns the text of the instruction at an address.
+    pub(super) fn finding(
+        self,
+        (group, wave, pc): ([u32; 3], u32, u64),
+        text: impl Fn(u64) -> String,
+    ) -> InstructionHazard {
+        let side = |pc| WaitSide { pc, text: text(pc) };
+        InstructionHazard {
+            rule: self.rule,
+            group,
+            wave,
+            instruction: side(pc),
+            earlier: self.earlier.map(side),
+            register: self.register.map(RegisterName::of),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use amdgpu_isa::assemble;
+
+    use super::*;
+    use crate::watch::known::traits;
+
+    /// Returns the rules that lines of text break, which waves need not be able to execute.
+    fn broken(level: GfxLevel, lines: &[&str]) -> Vec<&'static str> {
+        let shape = Shape { level, wave: WaveSize::Wave64, vgprs: 256 };
+        let mut hazards = Hazards::new(shape);
+        let steps = lines.iter().enumerate().filter_map(|(pc, line)| {
+            let instruction = assemble(level, shape.wave, line).expect(line);
+            hazards.step(4 * pc as u64, &traits(shape, &instruction).expect(line))
+        });
+        steps.map(|found| found.rule.name).collect()
+    }
+
+    #[test]
+    fn scattered_addresses_of_gfx10_are_neither_followed_by_a_buffer_nor_follow_a_written_lane() {
+        let image = "image_sample_d v20, [v1, v3, v5, v7, v9, v11, v13, v15, v17], s[8:15], s[16:19] dmask:0x1 \
+                     dim:SQ_RSRC_IMG_3D";
+        let buffer = "buffer_load_dword v2, v1, s[0:3], 0 offen offset:4";
+        let lane = "v_writelane_b32 v30, s0, 0";
+        for (first, then, rule) in [(image, buffer, "NSAToVMEMBug"), (lane, image, "waNsaCannotFollowWritelane")] {
+            assert_eq!(broken(GfxLevel::Gfx10, &[first, then]), [rule]);
+            assert_eq!(broken(GfxLevel::Gfx10, &[first, "s_nop 0", then]), [""; 0]);
+            assert_eq!(broken(GfxLevel::Gfx10_3, &[first, then]), [""; 0]);
+        }
+        let even = "buffer_load_dword v2, v1, s[0:3], 0 offen offset:8";
+        assert_eq!(broken(GfxLevel::Gfx10, &[image, even]), [""; 0]);
+    }
+
+    #[test]
+    fn vector_operations_wait_for_a_change_of_vskip() {
+        for level in [GfxLevel::Gfx6, GfxLevel::Gfx7, GfxLevel::Gfx8, GfxLevel::Gfx9] {
+            let run = |first, between| broken(level, &[first, between, "v_mov_b32 v2, v0"]);
+            let set = "s_setreg_b32 hwreg(HW_REG_MODE, 28, 1), s9";
+            assert_eq!(run(set, "s_nop 0"), ["SetregVskip"]);
+            assert_eq!(run(set, "s_nop 1"), [""; 0]);
+            assert_eq!(run("s_setreg_b32 hwreg(HW_REG_MODE, 0, 4), s9", "s_nop 0"), [""; 0]);
+        }
+    }
+}

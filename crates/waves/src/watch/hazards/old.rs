@@ -1,0 +1,164 @@
+//! The hazards of GFX6 to GFX9, which are resolved by wait states.
+
+use amdgpu_hw::GfxLevel;
+
+use super::{
+    Found,
+    rules::{
+        DESCRIPTOR_TO_SMRD, EXEC_TO_DPP, FLAGS_TO_VECTOR, M0_TO_LDS, M0_TO_MESSAGE, M0_TO_MOVREL, MODE_TO_MODE,
+        SCALAR_TO_LANE, SCALAR_TO_MEMORY, SCALAR_TO_SMRD, SKIP_TO_VECTOR, STORE_TO_VECTOR, VCC_TO_FMAS, VECTOR_TO_DPP,
+        Waiting,
+    },
+    traits::{Scalars, Traits, Unit, pair},
+};
+use crate::{
+    program::source::{EXEC, M0, VCC},
+    watch::waits::{Span, VECTORS},
+};
+
+/// An instruction that a later one must not follow too soon.
+#[derive(Clone, Copy, Debug, Default)]
+struct Mark {
+    /// The number of wait states when it was over; 0 for none.
+    end: u32,
+    pc: u64,
+}
+
+/// The state of a wave.
+#[derive(Debug)]
+pub(in crate::watch) struct Old {
+    level: GfxLevel,
+    /// The number of wait states so far, from 1 on.
+    clock: u32,
+    /// The last write of scalar registers by the vector unit, and by the scalar unit.
+    by_vector: [Mark; 128],
+    by_scalar: [Mark; 128],
+    /// The last write of vector registers by the vector unit.
+    vectors: Box<[Mark; 512]>,
+    hardware: [Mark; 64],
+    vskip: Mark,
+    /// The data of the store directly before.
+    stored: Option<(Span, u64)>,
+}
+
+impl Old {
+    pub(super) fn new(level: GfxLevel) -> Self {
+        let none = Mark::default();
+        Self {
+            level,
+            clock: 1,
+            by_vector: [none; 128],
+            by_scalar: [none; 128],
+            vectors: Box::new([none; 512]),
+            hardware: [none; 64],
+            vskip: none,
+            stored: None,
+        }
+    }
+
+    /// Returns the hazard of an instruction that wants `mark` to be far enough back.
+    fn near(&self, waiting: &'static Waiting, mark: Mark, register: Option<u16>) -> Option<Found> {
+        let is_near = mark.end != 0 && self.clock - mark.end < waiting.states;
+        (is_near && waiting.rule.is_on(self.level)).then_some(Found {
+            rule: &waiting.rule,
+            register,
+            earlier: Some(mark.pc),
+        })
+    }
+
+    /// Returns the hazard of an instruction that accesses scalar registers.
+    fn near_any(&self, waiting: &'static Waiting, marks: &[Mark; 128], mut set: Scalars) -> Option<Found> {
+        while set != 0 {
+            let slot = set.trailing_zeros() as usize;
+            set &= set - 1;
+            if let Some(found) = self.near(waiting, marks[slot], Some(slot as u16)) {
+                return Some(found);
+            }
+        }
+        None
+    }
+
+    fn find(&self, traits: &Traits) -> Option<Found> {
+        let vcc = pair(VCC);
+        let is_vector = matches!(traits.unit, Unit::Vector | Unit::Memory | Unit::Lds);
+        let skipped = is_vector.then(|| self.near(&SKIP_TO_VECTOR, self.vskip, None)).flatten();
+        let m0 = |waiting| self.near(waiting, self.by_scalar[usize::from(M0)], Some(M0.into()));
+        let found = match traits.unit {
+            Unit::Memory => self.near_any(&SCALAR_TO_MEMORY, &self.by_vector, traits.reads),
+            Unit::ScalarMemory => self
+                .near_any(&SCALAR_TO_SMRD, &self.by_vector, traits.reads)
+                .or_else(|| self.near_any(&DESCRIPTOR_TO_SMRD, &self.by_scalar, traits.descriptor)),
+            Unit::Scalar if traits.name.starts_with("s_movrel") => m0(&M0_TO_MOVREL),
+            Unit::Control if traits.name.starts_with("s_sendmsg") => m0(&M0_TO_MESSAGE),
+            Unit::Lds if traits.name.contains("addtid") => m0(&M0_TO_LDS),
+            Unit::Vector => self.find_vector(traits, vcc),
+            _ => None,
+        };
+        let hardware = traits.hardware.and_then(|(id, writes)| {
+            let mark = self.hardware[usize::from(id) % 64];
+            let found = self.near(&MODE_TO_MODE, mark, None);
+            // One wait state is enough between two writes of GFX6 and GFX7.
+            let is_enough = writes && self.level < GfxLevel::Gfx8 && self.clock - mark.end >= 1;
+            found.filter(|_| !is_enough)
+        });
+        skipped.or(found).or(hardware)
+    }
+
+    fn find_vector(&self, traits: &Traits, vcc: Scalars) -> Option<Found> {
+        if let Some((span, pc)) = self.stored
+            && let Some(register) = traits.vectors_written.iter().find_map(|written| written.common(span))
+            && STORE_TO_VECTOR.rule.is_on(self.level)
+        {
+            return Some(Found { rule: &STORE_TO_VECTOR.rule, register: Some(register), earlier: Some(pc) });
+        }
+        if let Some(first) = traits.dpp {
+            let exec = self.near_any(&EXEC_TO_DPP, &self.by_vector, pair(EXEC));
+            let source = first.and_then(|register| {
+                self.near(&VECTOR_TO_DPP, self.vectors[usize::from(register - VECTORS) % 512], Some(register))
+            });
+            if let Some(found) = exec.or(source) {
+                return Some(found);
+            }
+        }
+        if let Some(slot) = traits.lane
+            && let Some(found) = self.near(&SCALAR_TO_LANE, self.by_vector[usize::from(slot) % 128], Some(slot.into()))
+        {
+            return Some(found);
+        }
+        if traits.name.starts_with("v_div_fmas_")
+            && let Some(found) = self.near_any(&VCC_TO_FMAS, &self.by_vector, vcc)
+        {
+            return Some(found);
+        }
+        self.near_any(&FLAGS_TO_VECTOR, &self.by_vector, traits.flags)
+    }
+
+    /// Returns the hazard of the next instruction, and remembers it.
+    pub(super) fn step(&mut self, pc: u64, traits: &Traits) -> Option<Found> {
+        let found = self.find(traits);
+        self.clock = self.clock.saturating_add(traits.states);
+        let (now, none) = (Mark { end: self.clock, pc }, Mark::default());
+        let mut writes = traits.writes;
+        while writes != 0 {
+            let slot = writes.trailing_zeros() as usize;
+            writes &= writes - 1;
+            // What another unit wrote in between is not what the vector unit wrote.
+            self.by_vector[slot] = if traits.unit == Unit::Vector { now } else { none };
+            self.by_scalar[slot] = if traits.unit == Unit::Scalar { now } else { none };
+        }
+        for span in &traits.vectors_written {
+            for register in span.first..span.first + span.count {
+                let mark = if traits.unit == Unit::Vector { now } else { none };
+                self.vectors[usize::from(register - VECTORS) % 512] = mark;
+            }
+        }
+        if let Some((id, true)) = traits.hardware {
+            self.hardware[usize::from(id) % 64] = now;
+        }
+        if traits.sets_vskip {
+            self.vskip = now;
+        }
+        self.stored = traits.late_data.map(|span| (span, pc));
+        found
+    }
+}

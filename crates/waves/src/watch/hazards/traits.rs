@@ -1,0 +1,258 @@
+//! The facts about an instruction on which hazards depend.
+
+use amdgpu_descriptors::view::ImageKind;
+use amdgpu_hw::GfxLevel;
+use amdgpu_isa::{Field, Format, Instruction};
+
+use super::super::{
+    counts::InstructionClass,
+    waits::{Accesses, Counter, Limits, Span, VECTORS},
+};
+use crate::program::{
+    data::DataKind,
+    shape::Shape,
+    source::{EXEC, VCC},
+    step::{Action, HardwareRegister, LaneKind, MemoryKind, RegisterAccess, ScalarLoad, Source},
+};
+
+/// A set of scalar registers, a bit for each slot.
+pub(super) type Scalars = u128;
+
+/// The unit that executes an instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unit {
+    Vector,
+    /// Scalar operations but for SOPP.
+    Scalar,
+    ScalarMemory,
+    Memory,
+    Lds,
+    /// SOPP: waits, branches, messages.
+    Control,
+}
+
+/// Facts about an instruction that do not change between executions.
+#[derive(Clone, Debug)]
+pub(in crate::watch) struct Traits {
+    pub(super) unit: Unit,
+    pub(super) name: &'static str,
+    /// The number of wait states that it is.
+    pub(super) states: u32,
+    pub(super) reads: Scalars,
+    pub(super) writes: Scalars,
+    pub(super) vectors_read: Vec<Span>,
+    pub(super) vectors_written: Vec<Span>,
+    /// The first vector source of DPP.
+    pub(super) dpp: Option<Option<u16>>,
+    /// The scalar register that selects a lane.
+    pub(super) lane: Option<u8>,
+    /// The registers of a descriptor that a scalar load reads.
+    pub(super) descriptor: Scalars,
+    /// VCC or EXEC, whose zero flag is read as data.
+    pub(super) flags: Scalars,
+    /// The hardware register that is read or written, and `true` if it is written.
+    pub(super) hardware: Option<(u8, bool)>,
+    pub(super) sets_vskip: bool,
+    /// The data of a store of more than 64 bits that is read late.
+    pub(super) late_data: Option<Span>,
+    /// The scalar register pair that a vector operation reads as a mask of lanes.
+    pub(super) mask: Option<u8>,
+    /// The factors of a matrix operation.
+    pub(super) factors: Option<Vec<Span>>,
+    pub(super) is_transcendental: bool,
+    pub(super) is_branch: bool,
+    /// `true` for FLAT, which may access LDS.
+    pub(super) is_generic: bool,
+    pub(super) has_result: bool,
+    /// The dwords of addresses behind an image operation.
+    pub(super) scattered: u32,
+    pub(super) is_buffer: bool,
+    pub(super) offset: u32,
+    /// The field of SOPP and SOPK.
+    pub(super) constant: u32,
+    /// The counters of which the instruction waits until they are 0: loads, stores, LDS.
+    pub(super) drains: [bool; 3],
+}
+
+/// The counters that an instruction implicitly or explicitly waits for.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Depctr {
+    pub(super) va_vdst: bool,
+    pub(super) va_sdst: bool,
+    pub(super) va_vcc: bool,
+    pub(super) vm_vsrc: bool,
+    pub(super) sa_sdst: bool,
+}
+
+/// Returns the set of the scalar registers of spans.
+fn scalars(spans: &[Span]) -> Scalars {
+    let registers = spans.iter().filter(|span| span.first < 128);
+    registers
+        .fold(0, |set, span| (0..span.count.min(128 - span.first)).fold(set, |set, at| set | 1 << (span.first + at)))
+}
+
+/// Returns the set of consecutive scalar registers.
+pub(super) const fn pair(first: u8) -> Scalars {
+    3 << first
+}
+
+const TRANSCENDENTAL: [&str; 7] = ["v_rcp_", "v_rsq_", "v_sqrt_", "v_log_", "v_exp_", "v_sin_", "v_cos_"];
+const MASKED: [&str; 5] = ["v_cndmask_b", "v_add_co_ci_u32", "v_sub_co_ci_u32", "v_subrev_co_ci_u32", "v_div_fmas_"];
+
+impl Traits {
+    /// Returns the facts about an instruction, which waves execute as an action.
+    pub(in crate::watch) fn of(shape: Shape, instruction: &Instruction, action: &Action) -> Self {
+        let all = Accesses::of(action, shape, ImageKind::D1);
+        let (name, class) = (instruction.name(), InstructionClass::of(instruction));
+        let unit = match class {
+            InstructionClass::Vector => Unit::Vector,
+            InstructionClass::ScalarMemory => Unit::ScalarMemory,
+            InstructionClass::Memory | InstructionClass::Image => Unit::Memory,
+            InstructionClass::Lds => Unit::Lds,
+            _ if instruction.format() == Format::Sopp => Unit::Control,
+            _ => Unit::Scalar,
+        };
+        let vectors = |spans: &[Span]| spans.iter().copied().filter(|span| span.is_vector()).collect::<Vec<_>>();
+        let limits = Limits::of(instruction);
+        let constant = instruction.field(Field::Simm16);
+        let starts = |names: &[&str]| names.iter().any(|start| name.starts_with(start));
+        let mut traits = Self {
+            unit,
+            name,
+            states: if name == "s_nop" { (constant & 15) + 1 } else { 1 },
+            reads: scalars(&all.reads),
+            writes: scalars(&all.writes),
+            vectors_read: vectors(&all.reads),
+            vectors_written: vectors(&all.writes),
+            dpp: None,
+            lane: None,
+            descriptor: 0,
+            flags: 0,
+            hardware: None,
+            sets_vskip: false,
+            late_data: None,
+            mask: None,
+            factors: None,
+            is_transcendental: unit == Unit::Vector && starts(&TRANSCENDENTAL),
+            is_branch: class == InstructionClass::Branch || name == "s_getpc_b64",
+            is_generic: name.starts_with("flat_"),
+            has_result: !all.writes.is_empty() || has_null_result(instruction),
+            scattered: if instruction.format() == Format::Mimg && shape.level < GfxLevel::Gfx12 {
+                instruction.field(Field::Nsa)
+            } else {
+                0
+            },
+            is_buffer: matches!(instruction.format(), Format::Mubuf | Format::Mtbuf),
+            offset: instruction.field(Field::Offset),
+            constant,
+            drains: [Counter::Load, Counter::Store, Counter::Lds].map(|counter| limits.get(counter) == Some(0)),
+        };
+        traits.note(action);
+        if starts(&MASKED) {
+            traits.mask = match action {
+                Action::Vector(vector) if vector.rescales => Some(VCC),
+                Action::Vector(vector) => match vector.sources[2] {
+                    Source::Scalar(slot) if slot != EXEC => Some(slot),
+                    _ => None,
+                },
+                _ => None,
+            };
+        }
+        let is_dpp = instruction.extension().is_some_and(|extension| extension.format == Format::Dpp);
+        if is_dpp && matches!(shape.level, GfxLevel::Gfx8 | GfxLevel::Gfx9) {
+            traits.dpp = Some(traits.vectors_read.first().map(|span| span.first));
+        }
+        traits
+    }
+
+    /// Adds what only the action tells.
+    fn note(&mut self, action: &Action) {
+        match action {
+            Action::SaveExec { dwords, .. } => {
+                let exec = if *dwords == 2 { pair(EXEC) } else { 1 << EXEC };
+                self.reads |= exec;
+                self.writes |= exec;
+                self.has_result = true;
+            }
+            Action::Register(HardwareRegister { id, offset, bits, access }) => {
+                let writes = matches!(access, RegisterAccess::Write(_));
+                self.hardware = Some((*id, writes));
+                self.sets_vskip = writes && *id == 1 && *offset <= 28 && u32::from(*offset) + u32::from(*bits) > 28;
+            }
+            Action::Mode(mask, _) => {
+                self.hardware = Some((1, true));
+                self.sets_vskip = mask >> 28 & 1 != 0;
+            }
+            Action::ScalarLoad(ScalarLoad { buffer: true, base, .. }) => self.descriptor = 15 << base,
+            Action::Lane(step) if matches!(step.kind, LaneKind::Read | LaneKind::Write) => {
+                if let Source::Scalar(slot) = step.sources[1] {
+                    self.lane = Some(slot);
+                }
+            }
+            Action::Vector(vector) => {
+                for source in &vector.sources {
+                    match source {
+                        Source::Vccz => self.flags |= pair(VCC),
+                        Source::Execz => self.flags |= pair(EXEC),
+                        _ => {}
+                    }
+                }
+            }
+            Action::Matrix(step) => {
+                let spans = step.read_vgprs().take(2);
+                self.factors =
+                    Some(spans.map(|(first, count)| Span { first: VECTORS + first, count: count as u16 }).collect());
+            }
+            Action::Flat(step) => self.late_data = stored(step.kind, step.data),
+            Action::Buffer(step) if matches!(step.scalar_offset, Source::Constant(_)) => {
+                self.late_data = stored(step.kind, step.data);
+            }
+            _ => {}
+        }
+    }
+
+    /// Returns the counters that the instruction waits for.
+    ///
+    /// Source: Mesa 25.0.7 `src/amd/compiler/aco_ir.cpp`, `parse_depctr_wait`.
+    pub(super) fn depctr(&self) -> Depctr {
+        let mut waits = Depctr::default();
+        match self.unit {
+            Unit::Memory => {
+                waits.va_vdst = true;
+                (waits.va_sdst, waits.va_vcc) = (true, true);
+            }
+            Unit::Lds => waits.va_vdst = true,
+            Unit::ScalarMemory => (waits.va_sdst, waits.va_vcc) = (true, true),
+            Unit::Control if matches!(self.name, "s_waitcnt_depctr" | "s_wait_alu") => {
+                let field = |low: u32, bits: u32| self.constant >> low & ((1 << bits) - 1);
+                waits.va_vdst = field(12, 4) == 0;
+                waits.va_sdst = field(9, 3) == 0;
+                waits.vm_vsrc = field(2, 3) == 0;
+                waits.va_vcc = field(1, 1) == 0;
+                waits.sa_sdst = field(0, 1) == 0;
+            }
+            Unit::Control => waits.va_vcc = matches!(self.name, "s_cbranch_vccz" | "s_cbranch_vccnz"),
+            Unit::Scalar => {
+                let all = self.reads | self.writes;
+                waits.va_sdst = all & ((1 << VCC) - 1) != 0;
+                waits.va_vcc = all & pair(VCC) != 0;
+            }
+            Unit::Vector => {}
+        }
+        waits
+    }
+}
+
+/// Returns `true` if a scalar operation has a destination, though it be the null register.
+fn has_null_result(instruction: &Instruction) -> bool {
+    let names = ["s_waitcnt", "s_setreg", "s_cmpk", "s_version", "s_setpc", "s_rfe"];
+    let is_other = names.iter().any(|start| instruction.name().starts_with(start));
+    matches!(instruction.format(), Format::Sop1 | Format::Sop2 | Format::Sopk) && !is_other
+}
+
+/// Returns the data of a store of more than 64 bits.
+fn stored(kind: MemoryKind, data: u16) -> Option<Span> {
+    let MemoryKind::Access(DataKind::Store(stored)) = kind else { return None };
+    let count = stored.registers(false);
+    (count > 2).then_some(Span { first: VECTORS + data, count })
+}
