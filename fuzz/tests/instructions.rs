@@ -111,7 +111,7 @@ fn any_text_is_an_instruction_or_refused() {
         let mut text = match decode(level, wave, dwords) {
             Ok(instruction) if suffix & 8 == 0 => instruction.to_string(),
             _ => {
-                let name = opcodes[usize::from(*operation) % opcodes.len()].name;
+                let name = opcodes[usize::from(*operation) % opcodes.len()].name();
                 format!("{name}{} ", ["", "_e32", "_e64", "_dpp", "_sdwa", "_e64_dpp", "", ""][usize::from(suffix % 8)])
             }
         };

@@ -45,7 +45,7 @@ pub fn decode(level: GfxLevel, wave: WaveSize, words: &[u32]) -> Result<Instruct
         Some(format) => {
             available(len + 1)?;
             if table.format(format).is_none() {
-                return Err(DecodeError::NoExtension { level, name: opcode.name, extension: format });
+                return Err(DecodeError::NoExtension { level, name: opcode.name(), extension: format });
             }
             len += 1;
             Some(Extension { format, dword: words[len - 1] })

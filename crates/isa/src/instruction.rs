@@ -3,7 +3,7 @@
 use amdgpu_hw::GfxLevel;
 
 use crate::{
-    Field, Format, Opcode,
+    Field, Format, Op, Opcode,
     table::{FormatLayout, table},
 };
 
@@ -88,9 +88,23 @@ impl Instruction {
         self.layout.format
     }
 
+    /// Returns the operation without its encoding; for a dual-issue instruction the first one.
+    ///
+    /// ```
+    /// use amdgpu_hw::GfxLevel;
+    /// use amdgpu_isa::{Op, WaveSize, decode};
+    ///
+    /// let add = decode(GfxLevel::Gfx9, WaveSize::Wave64, &[0x020a_290a])?;
+    /// assert_eq!(add.op(), Op::VAddF32);
+    /// # Ok::<_, amdgpu_isa::DecodeError>(())
+    /// ```
+    pub const fn op(&self) -> Op {
+        self.opcode.op
+    }
+
     /// Returns the name of the operation, without the suffix of its format.
     pub const fn name(&self) -> &'static str {
-        self.opcode.name
+        self.opcode.op.name()
     }
 
     /// Returns all dwords of the instruction.

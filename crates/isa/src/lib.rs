@@ -32,7 +32,10 @@ mod text;
 pub use assemble::{AssembleError, assemble};
 pub use decode::decode;
 pub use error::DecodeError;
-pub use generated::words::{Field, Format, OperandKind};
+pub use generated::{
+    operations::Op,
+    words::{Field, Format, OperandKind},
+};
 pub use instruction::{Extension, Instruction, WaveSize};
 pub use listing::{Line, Listing, program_len};
 pub use resources::{ResourceKind, ResourceUse, resources};

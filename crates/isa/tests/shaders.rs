@@ -96,7 +96,7 @@ fn every_operation_of_radv_is_known() {
             let (format, operation) = pair.split_once(' ').unwrap();
             let found = table.opcodes().iter().any(|opcode| {
                 let same_format = opcode.format.name() == format || opcode.format == Format::Vopd && format == "VOPD";
-                same_format && (opcode.name == operation || format == "VOPD")
+                same_format && (opcode.name() == operation || format == "VOPD")
             });
             if !found {
                 missing.push(format!("{name} {pair}"));

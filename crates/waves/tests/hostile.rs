@@ -256,7 +256,7 @@ fn each_end_of_a_work_group_renews_the_budget() {
 #[test]
 fn a_scalar_access_before_its_buffer_is_out_of_range() {
     let opcodes = amdgpu_isa::table(GfxLevel::Gfx9).opcodes();
-    let number = opcodes.iter().find(|opcode| opcode.name == "s_buffer_atomic_add").unwrap().number;
+    let number = opcodes.iter().find(|opcode| opcode.name() == "s_buffer_atomic_add").unwrap().number;
     // Offset -4, where the end of the access is that of all addresses.
     let words = [48 << 26 | u32::from(number) << 18 | 1 << 17 | 5 << 6, 0x001f_fffc, 0xbf81_0000, 0, 0, 0];
     let outcome = run(&dispatch(GfxLevel::Gfx9, WaveSize::Wave64, 1), &Pages::new(&words), limits());

@@ -19,7 +19,7 @@ pub(super) fn assemble(level: GfxLevel, wave: WaveSize, text: &str) -> Result<In
     let (first, second) = text.split_once(" :: ").ok_or_else(|| unknown(text))?;
     let find = |half: &str| {
         let name = half.split_whitespace().next().unwrap_or("");
-        let found = table.opcodes().iter().find(|opcode| opcode.format == Format::Vopd && opcode.name == name);
+        let found = table.opcodes().iter().find(|opcode| opcode.format == Format::Vopd && opcode.name() == name);
         found.ok_or_else(|| unknown(name))
     };
     let (x, y) = (find(first)?, find(second)?);

@@ -89,7 +89,7 @@ impl Encoder {
                 self.set(Field::Soffset, null);
             }
             // The only destination is EXEC.
-            Format::Vop3 if self.level >= GfxLevel::Gfx10 && self.opcode.name.starts_with("v_cmpx_") => {
+            Format::Vop3 if self.level >= GfxLevel::Gfx10 && self.opcode.name().starts_with("v_cmpx_") => {
                 self.set(Field::Vdst, EXEC);
             }
             Format::Flat if self.level >= GfxLevel::Gfx10 => self.set(Field::Saddr, null),
@@ -99,7 +99,7 @@ impl Encoder {
             }
             Format::Mtbuf if self.level < GfxLevel::Gfx10 => self.set(Field::Dfmt, 1),
             Format::Vop3p => {
-                let all = if self.opcode.name.contains("_mix") { 0 } else { 7 };
+                let all = if self.opcode.name().contains("_mix") { 0 } else { 7 };
                 self.set(Field::OpSelHi, all & 3);
                 self.set(Field::OpSelHi2, all >> 2);
             }

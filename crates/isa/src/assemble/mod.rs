@@ -15,7 +15,7 @@ mod special;
 use amdgpu_hw::GfxLevel;
 
 use crate::{
-    Format, Instruction, WaveSize,
+    Format, Instruction, Op, WaveSize,
     table::{Opcode, table},
 };
 use encoder::{Encoder, Form, Misfit};
@@ -46,7 +46,8 @@ pub fn assemble(level: GfxLevel, wave: WaveSize, text: &str) -> Result<Instructi
     let mut first = None;
     let table = table(level);
     for (name, form) in readings(mnemonic) {
-        for opcode in table.opcodes().iter().filter(|opcode| opcode.name == name && fits(opcode, form)) {
+        let Some(op) = Op::from_name(name) else { continue };
+        for opcode in table.opcodes().iter().filter(|opcode| opcode.op == op && fits(opcode, form)) {
             match Encoder::new(level, wave, table, opcode, form, rest).and_then(|encoder| encoder.finish(rest)) {
                 Ok(instruction) => return Ok(instruction),
                 Err(misfit) => first = first.or(Some(misfit)),

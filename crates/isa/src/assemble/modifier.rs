@@ -50,7 +50,7 @@ impl Encoder {
         if let Some(control) = crossed_lanes(word) {
             return self.lanes(control, word);
         }
-        if self.opcode.name == "s_endpgm"
+        if self.opcode.name() == "s_endpgm"
             && let Some(value) = number(word).and_then(|value| u32::try_from(value).ok())
         {
             return self.fit(Field::Simm16, value);
@@ -75,7 +75,7 @@ impl Encoder {
             "op_sel_hi" => {
                 let bits = bits(&items(value).ok_or_else(|| misfit(word))?);
                 let count = items(value).map_or(0, |items| items.len());
-                let mixed = self.opcode.name.contains("_mix");
+                let mixed = self.opcode.name().contains("_mix");
                 let bits = if mixed { bits } else { bits | 7 & !((1 << count) - 1) };
                 self.fit(Field::OpSelHi, bits & 3)?;
                 self.fit(Field::OpSelHi2, bits >> 2 & 1)
@@ -107,7 +107,7 @@ impl Encoder {
         let mut value = bits(items);
         // In VOP3 the last item is the destination's, in bit 3.
         let long = matches!(self.layout.format, Format::Vop3 | Format::Vop3Sdst);
-        if long && !self.opcode.name.starts_with("v_permlane") && items.len() < 4 {
+        if long && !self.opcode.name().starts_with("v_permlane") && items.len() < 4 {
             let last = items.len() as u32 - 1;
             value = value & ((1 << last) - 1) | (value >> last & 1) << 3;
         }

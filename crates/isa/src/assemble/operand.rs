@@ -57,7 +57,7 @@ impl Encoder {
         if self.layout.format == Format::Mtbuf && self.level <= GfxLevel::Gfx7 {
             self.old_formats(&mut texts);
         }
-        let probe = self.opcode.name.starts_with("s_atc_probe");
+        let probe = self.opcode.name().starts_with("s_atc_probe");
         for (index, operand) in self.opcode.operands.iter().enumerate() {
             if self.is_silent(*operand) {
                 continue;
@@ -85,10 +85,10 @@ impl Encoder {
 
     /// Returns `true` if the operand has no text in this instruction.
     fn is_silent(&self, operand: Operand) -> bool {
-        let atomic = self.opcode.name.contains("_atomic_");
+        let atomic = self.opcode.name().contains("_atomic_");
         match operand.kind {
             OperandKind::Vdata => self.get(Field::Lds) != 0,
-            OperandKind::SdstVdst => self.opcode.name.starts_with("v_cmpx_") && self.level >= GfxLevel::Gfx10,
+            OperandKind::SdstVdst => self.opcode.name().starts_with("v_cmpx_") && self.level >= GfxLevel::Gfx10,
             OperandKind::Vdst if atomic && self.layout.format == Format::Flat => self.get(Field::Glc) == 0,
             OperandKind::Vdst if atomic && self.has(Field::Th) => self.get(Field::Th) & 1 == 0,
             _ => false,
@@ -181,7 +181,7 @@ impl Encoder {
 
     fn scalar_source(&mut self, field: Field, text: &str, dwords: u8) -> Result<(), Misfit> {
         let compares = self.layout.format == Format::Sopc;
-        let kind = match source_type(self.opcode.name, 0) {
+        let kind = match source_type(self.opcode.name(), 0) {
             SourceType::F16 if compares => SourceType::Int16,
             _ => SourceType::Other,
         };
@@ -218,7 +218,7 @@ impl Encoder {
         if self.layout.format == Format::Vintrp {
             return self.vector(Field::Vsrc, source.plain);
         }
-        let kind = if packed { SourceType::Other } else { source_type(self.opcode.name, index) };
+        let kind = if packed { SourceType::Other } else { source_type(self.opcode.name(), index) };
         let extended = index == 0 && self.extension.is_some();
         if extended {
             let scalar_extension = self.extension.is_some_and(|(layout, _)| layout.field(Field::S0).is_some());

@@ -1,4 +1,4 @@
-//! Tables by generation, and the words they are written in.
+//! Tables by generation, the operations of all, and the words they are written in.
 
 // Generated from `spec`; see `tests/tables.rs`.
 
@@ -11,4 +11,5 @@ pub(crate) mod gfx6;
 pub(crate) mod gfx7;
 pub(crate) mod gfx8;
 pub(crate) mod gfx9;
+pub(crate) mod operations;
 pub(crate) mod words;

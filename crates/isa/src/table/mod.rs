@@ -3,6 +3,7 @@
 mod generation;
 mod image;
 mod layout;
+mod op;
 mod opcode;
 mod tables;
 mod types;
@@ -10,9 +11,13 @@ mod types;
 pub use generation::table;
 pub(crate) use image::image_address_dwords;
 pub(crate) use layout::{Bits, FieldLayout, FormatLayout, Match};
+pub(crate) use op::operations;
 pub use opcode::{Opcode, Operand};
 pub(crate) use tables::Scalars;
 pub use tables::Table;
 pub(crate) use types::{SourceType, source_type};
 
-pub(crate) use crate::generated::words::{Field, Format, OperandKind};
+pub(crate) use crate::generated::{
+    operations::Op,
+    words::{Field, Format, OperandKind},
+};

@@ -1,6 +1,6 @@
 //! Operations and their operands.
 
-use super::{Format, OperandKind};
+use super::{Format, Op, OperandKind};
 
 /// An operand of an operation, in the order of the assembler text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,15 +24,20 @@ pub struct Opcode {
     pub format: Format,
     /// The number of the operation in the format.
     pub number: u16,
-    /// The name of the operation, without the suffix of the format.
-    pub name: &'static str,
+    /// The operation, which has the same variant on all generations that call it the same.
+    pub op: Op,
     /// The operands of the operation.
     pub operands: &'static [Operand],
 }
 
 impl Opcode {
-    pub(crate) const fn new(format: Format, number: u16, name: &'static str, operands: &'static [Operand]) -> Self {
-        Self { format, number, name, operands }
+    pub(crate) const fn new(format: Format, number: u16, op: Op, operands: &'static [Operand]) -> Self {
+        Self { format, number, op, operands }
+    }
+
+    /// Returns the name of the operation, without the suffix of the format.
+    pub const fn name(&self) -> &'static str {
+        self.op.name()
     }
 
     /// Returns `true` if the operation has an operand of this kind.

@@ -12,7 +12,7 @@ use std::fmt;
 
 use amdgpu_hw::GfxLevel;
 
-use crate::{Format, Instruction, OperandKind, table::table};
+use crate::{Format, Instruction, Op, OperandKind, table::table};
 use operand::Operands;
 
 pub(crate) use buffer_format::parse as parse_buffer_format;
@@ -26,7 +26,7 @@ impl fmt::Display for Instruction {
         if let Some(second) = self.second {
             return operand::dual(self, second, f);
         }
-        f.write_str(self.opcode.name)?;
+        f.write_str(self.opcode.name())?;
         f.write_str(suffix(self))?;
         let mut operands = Operands::new(self);
         let mut separator = " ";
@@ -56,7 +56,7 @@ fn suffix(instruction: &Instruction) -> &'static str {
     if opcode.operands.is_empty() {
         return if opcode.format == Format::Vop3 && level <= GfxLevel::Gfx7 { "_e64" } else { "" };
     }
-    if opcode.name == "v_mov_b16" && opcode.format == Format::Vop1 {
+    if opcode.op == Op::VMovB16 && opcode.format == Format::Vop1 {
         return "_e32";
     }
     let extension = instruction.extension.map(|extension| extension.format);
@@ -93,7 +93,7 @@ fn has_long_form(instruction: &Instruction) -> bool {
         return false;
     }
     let table = table(instruction.level);
-    table.opcodes().iter().any(|other| other.format == Format::Vop3 && other.name == opcode.name)
+    table.opcodes().iter().any(|other| other.format == Format::Vop3 && other.op == opcode.op)
 }
 
 /// Returns `true` if a VOP3 operation has a VOP1, VOP2 or VOPC form.
@@ -101,6 +101,6 @@ fn has_short_form(instruction: &Instruction) -> bool {
     let opcode = instruction.opcode;
     let table = table(instruction.level);
     table.opcodes().iter().any(|other| {
-        matches!(other.format, Format::Vop1 | Format::Vop2 | Format::Vopc | Format::Vintrp) && other.name == opcode.name
+        matches!(other.format, Format::Vop1 | Format::Vop2 | Format::Vopc | Format::Vintrp) && other.op == opcode.op
     })
 }

@@ -455,7 +455,7 @@ fn aligned(number: u32, dwords: u8) -> u32 {
 
 /// Returns `true` for atomic operations.
 fn is_atomic(opcode: &Opcode) -> bool {
-    opcode.name.contains("_atomic_")
+    opcode.name().contains("_atomic_")
 }
 
 /// Writes a 16-bit half of a vector register.
@@ -482,7 +482,7 @@ pub(super) fn dual(instruction: &Instruction, second: &'static Opcode, f: &mut f
     let y = [Field::Vdsty, Field::Srcy0, Field::Vsrcy1];
     for (index, (opcode, fields)) in [(instruction.opcode, x), (second, y)].into_iter().enumerate() {
         f.write_str(if index == 0 { "" } else { " :: " })?;
-        f.write_str(opcode.name)?;
+        f.write_str(opcode.name())?;
         for (at, operand) in opcode.operands.iter().enumerate() {
             f.write_str(if at == 0 { " " } else { ", " })?;
             let mut text = String::new();

@@ -171,9 +171,24 @@ fn words(generations: &[Generation]) -> String {
     out
 }
 
+/// Returns the enumeration of all operations, ordered by name.
+fn operations(generations: &[Generation]) -> String {
+    let names: BTreeSet<_> =
+        generations.iter().flat_map(|generation| generation.operations.iter().map(|op| op.name.as_str())).collect();
+    let variants: BTreeSet<_> = names.iter().map(|name| camel(name)).collect();
+    assert!(variants.len() == names.len(), "two names of operations make one variant");
+    let mut out =
+        format!("//! The operations of all generations.\n\n{HEAD}use crate::table::operations;\n\noperations! {{\n");
+    for name in names {
+        let _ = writeln!(out, "    {} {name:?}", camel(name));
+    }
+    out.push_str("}\n");
+    out
+}
+
 fn table(generation: &Generation, level: &str) -> String {
     let mut out = format!(
-        "//! Tables of {level}.\n\n{HEAD}use crate::table::{{Bits, Field as F, FieldLayout, Format as T, FormatLayout, Match, Opcode, Operand, OperandKind as K, Scalars, Table}};\n\n"
+        "//! Tables of {level}.\n\n{HEAD}use crate::table::{{Bits, Field as F, FieldLayout, Format as T, FormatLayout, Match, Op as O, Opcode, Operand, OperandKind as K, Scalars, Table}};\n\n"
     );
     let mut lists: BTreeMap<&[(String, u32)], usize> = BTreeMap::new();
     for op in &generation.operations {
@@ -219,10 +234,10 @@ fn table(generation: &Generation, level: &str) -> String {
     for op in operations {
         let _ = writeln!(
             out,
-            "Opcode::new(T::{}, {}, {:?}, &L{}),",
+            "Opcode::new(T::{}, {}, O::{}, &L{}),",
             camel(&op.format),
             op.number,
-            op.name,
+            camel(&op.name),
             lists[&op.operands[..]]
         );
     }
@@ -233,15 +248,17 @@ fn table(generation: &Generation, level: &str) -> String {
 /// Returns the generated files: name and source.
 pub(crate) fn files(spec: &Path) -> Vec<(String, String)> {
     let generations: Vec<_> = GENERATIONS.iter().map(|(name, _)| read(&spec.join(format!("{name}.txt")))).collect();
-    let mut files = vec![("words.rs".to_owned(), words(&generations))];
+    let mut files =
+        vec![("words.rs".to_owned(), words(&generations)), ("operations.rs".to_owned(), operations(&generations))];
     for ((name, level), generation) in GENERATIONS.iter().zip(&generations) {
         files.push((format!("{name}.rs"), table(generation, level)));
     }
-    let mut module = format!("//! Tables by generation, and the words they are written in.\n\n{HEAD}");
+    let mut module =
+        format!("//! Tables by generation, the operations of all, and the words they are written in.\n\n{HEAD}");
     for (name, _) in GENERATIONS {
         let _ = writeln!(module, "pub(crate) mod {name};");
     }
-    module.push_str("pub(crate) mod words;\n");
+    module.push_str("pub(crate) mod operations;\npub(crate) mod words;\n");
     files.push(("mod.rs".to_owned(), module));
     files
 }

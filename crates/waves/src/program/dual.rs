@@ -34,7 +34,7 @@ fn half(
     second: Field,
     destination: u32,
 ) -> Result<Vector, Refusal> {
-    let name = opcode.name.replace("v_dual_", "v_");
+    let name = opcode.name().replace("v_dual_", "v_");
     let operation: &'static Operation = names::operation(&name).ok_or("the dual operation is not known")?;
     let kind = |index: usize| operation.sources.get(index).copied().unwrap_or(Type::Int32);
     let a = source(instruction, instruction.field(first), kind(0))?;

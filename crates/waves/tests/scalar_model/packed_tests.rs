@@ -48,7 +48,7 @@ const VARIANTS: [Modifiers; 4] = [
 fn case(machine: &Machine, opcode: &Opcode, modifiers: Modifiers, is_float: bool) -> Result<Instruction, String> {
     let count = opcode.operands.len() - 1;
     let list = |mask: u32| (0..count).map(|index| (mask >> index & 1).to_string()).collect::<Vec<_>>().join(",");
-    let mut text = format!("{} v8", opcode.name);
+    let mut text = format!("{} v8", opcode.name());
     for register in [2, 4, 6].into_iter().take(count) {
         let _ = write!(text, ", v{register}");
     }
@@ -128,11 +128,11 @@ fn is_same(kind: char, name: &str, found: u32, expected: u32) -> bool {
 
 /// Compares an operation in some modes; fails with the first difference.
 fn compare(machine: &Machine, opcode: &Opcode, operation: &Operation) -> Result<(), String> {
-    let (is_float, is_mixed) = (operation.is_float(), opcode.name == "v_fma_mix_f32");
+    let (is_float, is_mixed) = (operation.is_float(), opcode.name() == "v_fma_mix_f32");
     let modes = if is_float { &MODES[..] } else { &MODES[..1] };
     let fits = |variant: &Modifiers| match variant {
         Modifiers { clamps: true, .. } => {
-            !is_float && ["add", "sub", "mad", "dot"].iter().any(|stem| opcode.name.contains(stem))
+            !is_float && ["add", "sub", "mad", "dot"].iter().any(|stem| opcode.name().contains(stem))
         }
         Modifiers { negates, .. } => *negates == [0; 2] || is_float && !is_mixed,
     };
@@ -144,13 +144,13 @@ fn compare(machine: &Machine, opcode: &Opcode, operation: &Operation) -> Result<
             let mut expected = before.clone();
             for lane in (0..64).filter(|lane| before.exec >> lane & 1 != 0) {
                 let sources = [0, 2, 4].map(|register| before.vectors[register][lane]);
-                expected.vectors[6][lane] = result(operation, opcode.name, sources, modifiers, env);
+                expected.vectors[6][lane] = result(operation, opcode.name(), sources, modifiers, env);
             }
             let found = machine.run(&instruction, Env::new(float_mode), &before)?;
             let place = format!("{} {:?} {instruction}, mode {float_mode:#x}", machine.level, machine.wave);
             for lane in 0..machine.wave.lanes() as usize {
                 let [found, wanted] = [&found, &expected].map(|state| state.vectors[6][lane]);
-                if !is_same(operation.result, opcode.name, found, wanted) {
+                if !is_same(operation.result, opcode.name(), found, wanted) {
                     let [a, b, c] = [0, 2, 4].map(|register| before.vectors[register][lane]);
                     return Err(format!("{place}: {a:#x} {b:#x} {c:#x} give {found:#x} instead of {wanted:#x}"));
                 }
@@ -182,13 +182,13 @@ fn packed_operations_give_what_the_model_gives() {
         for opcode in isa_table(level).opcodes().iter().filter(|opcode| opcode.format == Format::Vop3p) {
             let is_first_wave = wave == WaveSize::Wave64;
             total += usize::from(is_first_wave);
-            if NOT_COMPARED.iter().any(|(_, stems)| stems.iter().any(|stem| opcode.name.starts_with(stem))) {
+            if NOT_COMPARED.iter().any(|(_, stems)| stems.iter().any(|stem| opcode.name().starts_with(stem))) {
                 continue;
             }
-            let operation = operation(&table, opcode.name).ok_or_else(|| "there is no model".to_owned());
+            let operation = operation(&table, opcode.name()).ok_or_else(|| "there is no model".to_owned());
             match operation.and_then(|operation| compare(&machine, opcode, operation)) {
                 Ok(()) => compared += usize::from(is_first_wave),
-                Err(why) => faults.push(format!("{}: {why}", opcode.name)),
+                Err(why) => faults.push(format!("{}: {why}", opcode.name())),
             }
             assert!(faults.len() < MOST_FAULTS, "{}", faults.join("\n"));
         }

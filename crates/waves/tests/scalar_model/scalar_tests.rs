@@ -47,7 +47,7 @@ fn case(level: GfxLevel, wave: WaveSize, opcode: &Opcode, constant: u16) -> Resu
         let first = 8 + 2 * pair;
         if dwords == 2 { format!("s[{first}:{}]", first + 1) } else { format!("s{first}") }
     };
-    let moves = matches!(opcode.name, "s_movk_i32" | "s_cmovk_i32");
+    let moves = matches!(opcode.name(), "s_movk_i32" | "s_cmovk_i32");
     for operand in opcode.operands {
         let (text, source) = match operand.kind {
             OperandKind::Sdst if opcode.format == Format::Sopk && !moves => (2, Some(Source::Register(2))),
@@ -69,7 +69,7 @@ fn case(level: GfxLevel, wave: WaveSize, opcode: &Opcode, constant: u16) -> Resu
         texts.push(register(text, operand.dwords));
         sources.extend(source);
     }
-    let text = format!("{} {}", opcode.name, texts.join(", "));
+    let text = format!("{} {}", opcode.name(), texts.join(", "));
     let instruction = assemble(level, wave, &text).map_err(|error| error.to_string())?;
     Ok((instruction, sources))
 }
@@ -123,7 +123,7 @@ fn is_same(kind: char, found: &State, expected: &State) -> bool {
 /// Compares an operation in some modes; fails with the first difference.
 fn compare(machine: &Machine, opcode: &Opcode, operation: &Operation) -> Result<(), String> {
     let is_float = operation.types.iter().any(|kind| matches!(kind, 'f' | 'h'));
-    let modes = if is_float || opcode.name.contains("cvt") { &MODES[..] } else { &MODES[..1] };
+    let modes = if is_float || opcode.name().contains("cvt") { &MODES[..] } else { &MODES[..1] };
     for float_mode in modes.iter().copied() {
         let mut random = Random(u64::from(opcode.number) << 16 | u64::from(float_mode));
         for _ in 0..CASES {
@@ -156,13 +156,13 @@ fn scalar_operations_give_what_the_model_gives() {
         for opcode in isa_table(level).opcodes().iter().filter(is_scalar) {
             let is_first_wave = wave == WaveSize::Wave64;
             total += usize::from(is_first_wave);
-            if NOT_COMPARED.iter().any(|(_, stems)| stems.iter().any(|stem| opcode.name.starts_with(stem))) {
+            if NOT_COMPARED.iter().any(|(_, stems)| stems.iter().any(|stem| opcode.name().starts_with(stem))) {
                 continue;
             }
-            let operation = model.get(opcode.name).ok_or_else(|| "there is no model".to_owned());
+            let operation = model.get(opcode.name()).ok_or_else(|| "there is no model".to_owned());
             match operation.and_then(|operation| compare(&machine, opcode, operation)) {
                 Ok(()) => compared += usize::from(is_first_wave),
-                Err(why) => faults.push(format!("{}: {why}", opcode.name)),
+                Err(why) => faults.push(format!("{}: {why}", opcode.name())),
             }
             assert!(faults.len() < MOST_FAULTS, "{}", faults.join("\n"));
         }

@@ -67,8 +67,8 @@ impl Case {
     ) -> Result<Self, String> {
         let (mut texts, mut sources, mut mask) = (Vec::new(), Vec::new(), None);
         let is_long = opcode.format == Format::Vop3;
-        let writes_exec_alone = opcode.name.starts_with("v_cmpx") && level >= GfxLevel::Gfx10;
-        let is_scalar = opcode.name.starts_with("v_s_");
+        let writes_exec_alone = opcode.name().starts_with("v_cmpx") && level >= GfxLevel::Gfx10;
+        let is_scalar = opcode.name().starts_with("v_s_");
         let is_narrow = |index: usize| {
             let kind = operation.and_then(|operation| operation.sources.get(index).copied());
             kind.is_some_and(|kind| width(kind) == 16)
@@ -144,14 +144,14 @@ impl Case {
         let plain = if is_long { ["_e64", ""] } else { ["_e32", ""] };
         let endings = if form.ending.is_empty() { plain } else { [form.ending; 2] };
         for ending in endings {
-            let text = format!("{}{ending} {operands}{modifiers}", opcode.name);
+            let text = format!("{}{ending} {operands}{modifiers}", opcode.name());
             if let Ok(instruction) = assemble(level, wave, &text)
                 && std::ptr::eq(instruction.opcode(), opcode)
             {
                 return Ok(Self { instruction, form, sources, mask });
             }
         }
-        Err(format!("{} {operands}{modifiers} is not assembled", opcode.name))
+        Err(format!("{} {operands}{modifiers} is not assembled", opcode.name()))
     }
 
     /// Returns the form.
@@ -161,7 +161,7 @@ impl Case {
 
     /// Returns the key of the operation in the table.
     pub(crate) fn key(opcode: &Opcode) -> String {
-        let name = opcode.name;
+        let name = opcode.name();
         let writes_carry = opcode.operands.get(1).is_some_and(|operand| {
             matches!(operand.kind, OperandKind::Vcc | OperandKind::Sdst | OperandKind::SdstVdst)
         });

@@ -158,10 +158,10 @@ fn compare(machine: &Machine, table: &Table, case: &Case, modes: &[u32]) -> Resu
 /// Returns `true` if an operation on integers saturates with `clamp`.
 fn saturates(opcode: &Opcode, level: GfxLevel) -> bool {
     let is_sum = ["v_add_", "v_sub_", "v_subrev_", "v_addc_", "v_subb_", "v_subbrev_"];
-    let is_integer = ["u16", "i16", "u32", "i32"].iter().any(|kind| opcode.name.ends_with(kind));
-    let is_product = ["v_mad_u16", "v_mad_i16", "v_mad_u32_u24", "v_mad_i32_i24"].contains(&opcode.name);
-    let is_listed = is_integer && is_sum.iter().any(|stem| opcode.name.starts_with(stem)) || is_product;
-    opcode.format == Format::Vop3 && level >= GfxLevel::Gfx9 && is_listed && !opcode.name.contains("lshl")
+    let is_integer = ["u16", "i16", "u32", "i32"].iter().any(|kind| opcode.name().ends_with(kind));
+    let is_product = ["v_mad_u16", "v_mad_i16", "v_mad_u32_u24", "v_mad_i32_i24"].contains(&opcode.name());
+    let is_listed = is_integer && is_sum.iter().any(|stem| opcode.name().starts_with(stem)) || is_product;
+    opcode.format == Format::Vop3 && level >= GfxLevel::Gfx9 && is_listed && !opcode.name().contains("lshl")
 }
 
 #[test]
@@ -176,8 +176,8 @@ fn vector_operations_give_what_the_model_gives() {
         for opcode in vector_operations(level) {
             let is_first_wave = wave == WaveSize::Wave64;
             total += usize::from(is_first_wave);
-            if reasons.contains_key(opcode.name) {
-                left_out.insert(opcode.name);
+            if reasons.contains_key(opcode.name()) {
+                left_out.insert(opcode.name());
                 continue;
             }
             let key = Case::key(opcode);
@@ -195,7 +195,7 @@ fn vector_operations_give_what_the_model_gives() {
             }
             match result {
                 Ok(()) => compared += usize::from(is_first_wave),
-                Err(why) => faults.push(format!("{}: {why}", opcode.name)),
+                Err(why) => faults.push(format!("{}: {why}", opcode.name())),
             }
             assert!(faults.len() < MOST_FAULTS, "{}", faults.join("\n"));
         }

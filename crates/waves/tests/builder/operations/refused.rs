@@ -116,7 +116,9 @@ fn words(
     let second = (format == "VOPD").then(|| vec![identity | number << 17, 0, 0, 0, 0]);
     let is_it = |words: &Vec<u32>| {
         let found = decode(level, wave, words);
-        found.is_ok_and(|found| found.name() == name || found.second_opcode().is_some_and(|second| second.name == name))
+        found.is_ok_and(|found| {
+            found.name() == name || found.second_opcode().is_some_and(|second| second.name() == name)
+        })
     };
     let found: Vec<_> = candidates.chain(second).filter(is_it).collect();
     assert!(!found.is_empty(), "{level}: no dwords for {format} {number} {name}");

@@ -28,7 +28,7 @@ impl Subject<'_> {
 
     /// Returns `true` if the first source is a float whose bits the model takes for an integer.
     fn is_class(self) -> bool {
-        self.opcode.name.contains("_class_")
+        self.opcode.name().contains("_class_")
     }
 
     /// Returns the sources that have a sign to change, a bit each, of the first `count`.
@@ -66,7 +66,7 @@ impl Subject<'_> {
     /// Returns `true` if DPP can select the lanes of the first source.
     pub(super) fn selects_lanes(self) -> bool {
         let is_long = self.is_long() && self.level >= GfxLevel::Gfx11 && !self.is_wide();
-        let is_scalar = self.opcode.name.starts_with("v_s_");
+        let is_scalar = self.opcode.name().starts_with("v_s_");
         (self.is_short() && self.level >= GfxLevel::Gfx8 || is_long)
             && !is_scalar
             && !self.opcode.has(OperandKind::Src016)
@@ -76,7 +76,7 @@ impl Subject<'_> {
     pub(super) fn selects_parts(self) -> bool {
         let has_parts = self.level >= GfxLevel::Gfx8 && self.level <= GfxLevel::Gfx10_3;
         // The fused accumulation came when SDWA went.
-        self.is_short() && has_parts && !self.opcode.name.starts_with("v_fmac")
+        self.is_short() && has_parts && !self.opcode.name().starts_with("v_fmac")
     }
 
     /// Draws modifiers of the result.
@@ -102,7 +102,7 @@ impl Subject<'_> {
         }
         let first = self.operation.sources.first().copied().unwrap_or('u');
         let is_register = self.opcode.has(OperandKind::Src016);
-        if self.opcode.name.starts_with("v_s_") {
+        if self.opcode.name().starts_with("v_s_") {
             form.first = Some(Constant::Register);
         } else if !is_register && ((bits >> 24).is_multiple_of(4) || !self.is_long()) {
             let has_literal =

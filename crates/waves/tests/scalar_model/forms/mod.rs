@@ -37,7 +37,7 @@ pub(crate) struct Form {
 impl Form {
     /// Returns the form of an operation without modifiers: functions of scalar registers have one of those as operand.
     pub(crate) fn of(opcode: &Opcode) -> Self {
-        Self { first: opcode.name.starts_with("v_s_").then_some(Constant::Register), ..Self::default() }
+        Self { first: opcode.name().starts_with("v_s_").then_some(Constant::Register), ..Self::default() }
     }
 
     /// Returns a form that saturates.

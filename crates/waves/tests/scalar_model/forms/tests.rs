@@ -37,7 +37,7 @@ fn compared(draws: usize, draw: impl Fn(Subject<'_>, &mut Random, usize) -> Opti
     let (mut compared, mut faults, mut number) = (0, Vec::new(), 0);
     for (level, wave) in places() {
         let machine = Machine::new(level, wave);
-        for opcode in vector_operations(level).filter(|opcode| !left_out.contains(opcode.name)) {
+        for opcode in vector_operations(level).filter(|opcode| !left_out.contains(opcode.name())) {
             let Some(operation) = table.get(&Case::key(opcode)) else { continue };
             let subject = Subject { level, opcode, operation };
             let is_first = wave == WaveSize::Wave64;
@@ -49,7 +49,7 @@ fn compared(draws: usize, draw: impl Fn(Subject<'_>, &mut Random, usize) -> Opti
                 has_form = true;
                 let case = Case::new(level, wave, opcode, Some(operation), form);
                 if let Err(why) = case.and_then(|case| compare(&machine, &table, &case, &mut random)) {
-                    faults.push(format!("{}: {why}", opcode.name));
+                    faults.push(format!("{}: {why}", opcode.name()));
                 }
             }
             compared += usize::from(is_first && has_form);
@@ -63,7 +63,7 @@ fn compared(draws: usize, draw: impl Fn(Subject<'_>, &mut Random, usize) -> Opti
 #[test]
 fn modifiers_and_constants_give_what_the_model_gives() {
     // Functions of scalar registers are compared without modifiers.
-    let is_vector = |subject: Subject<'_>| !subject.opcode.name.starts_with("v_s_");
+    let is_vector = |subject: Subject<'_>| !subject.opcode.name().starts_with("v_s_");
     let count = compared(3, |subject, random, _| is_vector(subject).then(|| subject.draw_modifiers(random)));
     println!("{count} vector operations compared with modifiers");
     assert!(count >= 6281, "{count}");
