@@ -38,49 +38,6 @@ pub(crate) enum Atomic {
 }
 
 impl Atomic {
-    /// Returns the operation for the part of a name such as `umin`, `min_u32` or `add_x2`, and its size in bytes.
-    pub(crate) fn parse(name: &str) -> Option<(Self, u8)> {
-        let (name, wide) = match name.strip_suffix("_x2") {
-            Some(name) => (name, true),
-            None => (name, false),
-        };
-        let (stem, kind) = match name.rsplit_once('_') {
-            Some((stem, kind @ ("u32" | "u64" | "i32" | "i64" | "b32" | "b64" | "f32" | "f64" | "f16" | "bf16"))) => {
-                (stem, kind)
-            }
-            _ => (name, ""),
-        };
-        let wide = wide || kind.ends_with("64");
-        let atomic = match (stem, kind) {
-            ("swap" | "wrxchg" | "storexchg", _) => Self::Swap,
-            ("cmpswap" | "cmpst" | "cmpstore", "f32" | "f64") | ("fcmpswap", _) => Self::FloatCompareSwap,
-            ("cmpswap" | "cmpst" | "cmpstore", _) => Self::CompareSwap,
-            ("add", "f32") => Self::FloatAdd,
-            ("pk_add", "f16") => Self::AddHalves,
-            ("pk_add", "bf16") => Self::AddBrains,
-            ("add", _) => Self::Add,
-            ("sub", _) => Self::Sub,
-            ("rsub", _) => Self::ReverseSub,
-            ("smin", _) | ("min", "i32" | "i64") => Self::SignedMin,
-            ("smax", _) | ("max", "i32" | "i64") => Self::SignedMax,
-            ("umin", _) | ("min", "u32" | "u64") => Self::UnsignedMin,
-            ("umax", _) | ("max", "u32" | "u64") => Self::UnsignedMax,
-            ("fmin", _) | ("min" | "min_num", "f32" | "f64") => Self::FloatMin,
-            ("fmax", _) | ("max" | "max_num", "f32" | "f64") => Self::FloatMax,
-            ("and", _) => Self::And,
-            ("or", _) => Self::Or,
-            ("xor", _) => Self::Xor,
-            ("inc", _) => Self::Inc,
-            ("dec", _) => Self::Dec,
-            ("csub" | "sub_clamp", _) => Self::SubClamp,
-            ("cond_sub", _) => Self::ConditionalSub,
-            ("mskor", _) => Self::MaskOr,
-            ("wrap", _) => Self::Wrap,
-            _ => return None,
-        };
-        Some((atomic, if wide { 8 } else { 4 }))
-    }
-
     /// Returns `true` if the operation has a second operand.
     pub(crate) fn compares(self) -> bool {
         matches!(self, Self::CompareSwap | Self::FloatCompareSwap | Self::MaskOr | Self::Wrap)

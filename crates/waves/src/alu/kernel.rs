@@ -1,5 +1,7 @@
 //! Vector operations as functions over all lanes, and the macro that writes them.
 
+use amdgpu_isa::Op;
+
 use super::unit::Unit;
 use crate::number::{half::Half, mode::Mode};
 
@@ -134,10 +136,31 @@ pub(crate) enum Kernel {
     WideCarry(WideCarry),
 }
 
+/// The form of an instruction that a kernel computes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// Rounded to nearest, or as MODE says if the operation has no other form; results wrap.
+    Plain,
+    /// Rounded as MODE says.
+    Directed,
+    /// The integer result saturates.
+    Clamped,
+    /// The instruction also writes a lane mask of carries.
+    Carrying,
+    /// As before, and the result saturates.
+    CarryingClamped,
+}
+
+impl Form {
+    /// The number of forms.
+    pub(crate) const COUNT: usize = Self::CarryingClamped as usize + 1;
+}
+
 /// A vector operation.
 pub(crate) struct Operation {
-    /// The names that it has in the tables.
-    pub(crate) names: &'static [&'static str],
+    /// The operations of the tables that it computes, in this form.
+    pub(crate) ops: &'static [Op],
+    pub(crate) form: Form,
     pub(crate) sources: &'static [Type],
     pub(crate) result: Type,
     pub(crate) kernel: Kernel,
@@ -153,21 +176,28 @@ pub(crate) fn flush32(bits: u32) -> u32 {
     bits & !(denormal >> 1)
 }
 
-/// Defines a table of operations: names, typed sources, the type of the result, and the result of one lane.
+/// Defines a table of operations: those of the tables with their form if it is not the plain one, typed sources, the type of the result, and the result of one lane.
 ///
 /// A kernel is `narrow` if no type has 64 bits, else `wide`; `narrow_carry` and `wide_carry` also give a bit. A `float` is `narrow`
 /// with a second kernel that flushes denormals.
 macro_rules! operations {
-    ($table:ident; $($kind:ident [$($name:literal),+] ($a:ident: $ta:ty $(, $b:ident: $tb:ty $(, $c:ident: $tc:ty)?)? $(; $mode:ident)?) -> $out:ty $body:block)*) => {
+    ($table:ident; $($kind:ident [$($op:ident),+ $(; $form:ident)?] ($a:ident: $ta:ty $(, $b:ident: $tb:ty $(, $c:ident: $tc:ty)?)? $(; $mode:ident)?) -> $out:ty $body:block)*) => {
         pub(crate) static $table: &[$crate::alu::kernel::Operation] = &[
             $($crate::alu::kernel::Operation {
-                names: &[$($name),+],
+                ops: &[$(amdgpu_isa::Op::$op),+],
+                form: $crate::alu::kernel::operations!(@form $($form)?),
                 sources: &[<$ta as $crate::alu::kernel::Lane>::TYPE $(, <$tb as $crate::alu::kernel::Lane>::TYPE $(, <$tc as $crate::alu::kernel::Lane>::TYPE)?)?],
                 result: <$out as $crate::alu::kernel::Lane>::TYPE,
                 kernel: $crate::alu::kernel::operations!(@$kind ($a: $ta $(, $b: $tb $(, $c: $tc)?)? $(; $mode)?) -> $out $body),
                 flushing: $crate::alu::kernel::operations!(@flushing $kind ($a: $ta $(, $b: $tb $(, $c: $tc)?)? $(; $mode)?) -> $out $body),
             }),*
         ];
+    };
+    (@form) => {
+        $crate::alu::kernel::Form::Plain
+    };
+    (@form $form:ident) => {
+        $crate::alu::kernel::Form::$form
     };
     (@flushing float ($a:ident: $ta:ty $(, $b:ident: $tb:ty $(, $c:ident: $tc:ty)?)?) -> $out:ty $body:block) => {
         Some($crate::alu::unit::for_each_unit!(|out: &mut $crate::alu::kernel::Lanes, sources: &[&$crate::alu::kernel::Lanes; 3], _mode: $crate::number::mode::Mode| {

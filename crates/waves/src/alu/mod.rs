@@ -5,7 +5,7 @@ mod convert;
 pub(crate) mod float;
 mod integer;
 pub(crate) mod kernel;
+pub(crate) mod kernels;
 pub(crate) mod mask;
-pub(crate) mod names;
 pub(crate) mod scalar;
 pub(crate) mod unit;

@@ -45,7 +45,7 @@ mod tests {
     use crate::{
         alu::{
             kernel::{Kernel, LANES, Lanes, Operation, WideLanes},
-            names,
+            kernels,
         },
         number::mode::Mode,
     };
@@ -102,9 +102,9 @@ mod tests {
         ) {
             let lanes: [WideLanes; 3] = std::array::from_fn(|index| std::array::from_fn(|lane| values[LANES * index + lane]));
             let (lanes, detected) = (lanes.each_ref(), Unit::detect());
-            for operation in names::operations() {
+            for operation in kernels::operations() {
                 let baseline = results(operation, Unit::Baseline, lanes, Mode(mode));
-                prop_assert_eq!(results(operation, detected, lanes, Mode(mode)), baseline, "{:?}", operation.names);
+                prop_assert_eq!(results(operation, detected, lanes, Mode(mode)), baseline, "{:?}", operation.ops);
             }
         }
     }

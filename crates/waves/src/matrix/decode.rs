@@ -18,35 +18,18 @@ use crate::{
     },
 };
 
-/// The parts of an operation's name.
-struct Name {
-    result: Element,
-    depth: u32,
-    factors: [Element; 2],
+/// A multiplication of matrices, as the operation says it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Product {
+    pub(crate) result: Element,
+    pub(crate) depth: u32,
+    pub(crate) factors: [Element; 2],
+    pub(crate) is_sparse: bool,
 }
 
-impl Name {
-    /// Reads a name without its prefix, such as `f32_16x16x16_fp8_bf8`.
-    fn parse(name: &str) -> Option<Self> {
-        let mut parts = name.split('_');
-        let result = Element::parse(parts.next()?)?;
-        let depth = parts.next()?.strip_prefix("16x16x")?.parse().ok()?;
-        let first = Element::parse(parts.next()?)?;
-        let second = parts.next().map_or(Some(first), Element::parse)?;
-        Some(Self { result, depth, factors: [first, second] })
-    }
-}
-
-/// Decodes a multiplication of matrices; `None` for other operations.
-pub(crate) fn action(instruction: &Instruction) -> Result<Option<Action>, Refusal> {
-    let name = instruction.name();
-    let (rest, is_sparse) = match (name.strip_prefix("v_wmma_"), name.strip_prefix("v_swmmac_")) {
-        (Some(rest), _) => (rest, false),
-        (_, Some(rest)) => (rest, true),
-        _ => return Ok(None),
-    };
-    let Name { result, depth, factors } =
-        Name::parse(rest).ok_or(Refusal::NotExecuted("the multiplication of matrices is not known"))?;
+/// Decodes a multiplication of matrices.
+pub(crate) fn action(instruction: &Instruction, product: Product) -> Result<Action, Refusal> {
+    let Product { result, depth, factors, is_sparse } = product;
     if instruction.extension().is_some() {
         return Err(Refusal::Illegal("matrices have no DPP"));
     }
@@ -82,7 +65,7 @@ pub(crate) fn action(instruction: &Instruction) -> Result<Option<Action>, Refusa
         (added(instruction, result)?, None)
     };
     let signs = !is_sparse && result.is_float();
-    Ok(Some(Action::Matrix(Box::new(MatrixStep {
+    Ok(Action::Matrix(Box::new(MatrixStep {
         layout,
         depth,
         a: factor(0)?,
@@ -93,7 +76,7 @@ pub(crate) fn action(instruction: &Instruction) -> Result<Option<Action>, Refusa
         high: layout.repeats && result.bits() == 16 && bit(selects, 2),
         saturates,
         index,
-    }))))
+    })))
 }
 
 /// Returns C, which may be a constant.

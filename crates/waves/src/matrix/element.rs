@@ -8,7 +8,7 @@ use crate::number::{
 
 /// The type of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Element {
+pub(crate) enum Element {
     F32,
     F16,
     /// The upper half of a 32-bit float.
@@ -22,22 +22,7 @@ pub(super) enum Element {
 }
 
 impl Element {
-    pub(super) const INT32: Self = Self::Integer { bits: 32, signed: true };
-
-    /// Reads the part of an operation's name; integers get their sign from modifiers.
-    pub(super) fn parse(name: &str) -> Option<Self> {
-        Some(match name {
-            "f32" => Self::F32,
-            "f16" => Self::F16,
-            "bf16" => Self::Brain,
-            "fp8" => Self::Small(SmallFloat::Fp8),
-            "bf8" => Self::Small(SmallFloat::Bf8),
-            "i32" => Self::INT32,
-            "iu8" => Self::Integer { bits: 8, signed: false },
-            "iu4" => Self::Integer { bits: 4, signed: false },
-            _ => return None,
-        })
-    }
+    pub(crate) const INT32: Self = Self::Integer { bits: 32, signed: true };
 
     /// Returns the size in bits.
     pub(super) fn bits(self) -> u32 {

@@ -5,3 +5,6 @@ mod element;
 mod layout;
 mod product;
 pub(crate) mod step;
+
+pub(crate) use decode::Product;
+pub(crate) use element::Element;

@@ -3,13 +3,15 @@
 use amdgpu_isa::{Format, Instruction, decode};
 
 use super::{
-    dual, graphics, image, memory, packed, scalar,
+    dual, graphics, image, memory,
+    operations::{Executor, executor},
+    packed, scalar,
     shape::Shape,
     source::Refusal,
     step::{Action, Source, Step},
     vector,
 };
-use crate::outcome::Reason;
+use crate::{matrix, outcome::Reason};
 
 /// Decodes the instruction at the start of `words`.
 pub(crate) fn step(shape: Shape, words: &[u32]) -> Result<Step, Reason> {
@@ -29,29 +31,39 @@ pub(crate) fn step(shape: Shape, words: &[u32]) -> Result<Step, Reason> {
 
 /// Decodes an instruction without checking its registers.
 pub(crate) fn action(shape: Shape, instruction: &Instruction) -> Result<Action, Refusal> {
-    match instruction.format() {
-        Format::Sop1 | Format::Sop2 | Format::Sopc | Format::Sopk | Format::Sopp => scalar::action(shape, instruction),
-        Format::Smem | Format::Smrd => scalar::memory(instruction),
-        Format::Vop2 if instruction.name() == "v_pk_fmac_f16" => packed::sum(instruction),
-        Format::Vop1 | Format::Vop2 | Format::Vopc | Format::Vop3 | Format::Vop3Sdst => {
-            vector::action(shape, instruction)
+    // Exports and interpolation are refused by the table, which is about compute shaders.
+    if shape.is_graphics
+        && let Format::Exp | Format::Vexport | Format::Ldsdir | Format::Vdsdir | Format::Vinterp | Format::Vintrp =
+            instruction.format()
+    {
+        return graphics::action(instruction);
+    }
+    match executor(instruction.op()) {
+        Executor::Nothing => Ok(Action::Nothing),
+        Executor::Refused(why) => Err(Refusal::NotExecuted(why)),
+        Executor::Flow(flow) => scalar::flow(shape, instruction, flow),
+        Executor::Special(special) => scalar::special(shape, instruction, special),
+        Executor::Scalar(operation) => scalar::plain(instruction, operation),
+        Executor::SaveExec { combine, writes_both } => scalar::save_exec(shape, instruction, combine, writes_both),
+        Executor::ScalarMemory(base, kind, dwords) => {
+            Ok(Action::ScalarLoad(scalar::memory(instruction, base, kind, dwords)?))
         }
-        Format::Vop3p => packed::action(instruction),
-        Format::Vopd => dual::action(instruction),
-        Format::Ds => memory::lds(instruction),
-        Format::Flat | Format::Vflat | Format::Vglobal | Format::Vscratch => memory::flat(shape, instruction),
-        Format::Mubuf | Format::Mtbuf | Format::Vbuffer => memory::buffer(shape, instruction),
-        Format::Mimg | Format::Vimage | Format::Vsample => image::decode::action(instruction),
-        Format::Exp | Format::Vexport | Format::Ldsdir | Format::Vdsdir | Format::Vinterp | Format::Vintrp
-            if shape.is_graphics =>
-        {
-            graphics::action(instruction)
+        Executor::ScalarAtomic(base, atomic, bytes) => scalar::atomic(instruction, base, atomic, bytes),
+        Executor::Vector(_) if instruction.format() == Format::Vop3p => packed::product(instruction),
+        Executor::Vector(written) => vector::action(shape, instruction, written),
+        Executor::Dual => dual::action(instruction),
+        Executor::Packed => packed::pair(instruction),
+        Executor::PackedSum => packed::sum(instruction),
+        Executor::MixedSigns { bits } => packed::mixed_signs(instruction, bits),
+        Executor::Mix { fused, half } => packed::mix(instruction, fused, half),
+        Executor::Matrix(product) => matrix::decode::action(instruction, product),
+        Executor::Lane(kind) => vector::lane(shape, instruction, kind),
+        Executor::Lds { kind, is_far } => memory::lds(instruction, kind, is_far),
+        Executor::Flat { segment, kind, adds_lane } => memory::flat(shape, instruction, segment, kind, adds_lane),
+        Executor::Buffer { kind, is_typed, is_to_lds } => memory::buffer(shape, instruction, kind, is_typed, is_to_lds),
+        Executor::Image { operation, has_half_gradients } => {
+            image::decode::action(instruction, operation, has_half_gradients)
         }
-        Format::Exp | Format::Vexport => Err(Refusal::NotExecuted("exports belong to graphics shaders")),
-        Format::Ldsdir | Format::Vdsdir | Format::Vinterp | Format::Vintrp => {
-            Err(Refusal::NotExecuted("interpolation belongs to pixel shaders"))
-        }
-        _ => Err(Refusal::NotExecuted("the format is unknown")),
     }
 }
 

@@ -1,7 +1,7 @@
 //! LDS, FLAT and buffer instructions to steps.
 
 use amdgpu_hw::GfxLevel;
-use amdgpu_isa::{Field, Format, Instruction, OperandKind};
+use amdgpu_isa::{Field, Instruction, OperandKind};
 
 use super::{
     data::{Data, DataKind, Place},
@@ -11,24 +11,18 @@ use super::{
         Action, BufferStep, FlatStep, LdsKind, LdsStep, LdsTransfer, LdsTransferAccess, MemoryKind, Segment, Source,
     },
 };
-use crate::{alu::kernel::Type, atomic::Atomic};
+use crate::alu::kernel::Type;
 
-/// Decodes DS.
-pub(super) fn lds(instruction: &Instruction) -> Result<Action, Refusal> {
-    let name = instruction.name();
-    if name == "ds_nop" {
-        return Ok(Action::Nothing);
-    }
-    if instruction.field(Field::Gds) != 0 || name.starts_with("ds_gws_") || name == "ds_ordered_count" {
+/// Decodes DS. `is_far` is `true` if the two offsets count 64 elements.
+pub(super) fn lds(instruction: &Instruction, kind: LdsKind, is_far: bool) -> Result<Action, Refusal> {
+    if instruction.field(Field::Gds) != 0 {
         return Err(Refusal::NotExecuted("global data share is not there"));
     }
-    let kind = lds_kind(name)?;
     let field = |field| instruction.field(field);
     let (low, high) = (field(Field::Offset0), field(Field::Offset1));
     let unit = match kind {
         LdsKind::Load2(bytes) | LdsKind::Store2(bytes) | LdsKind::Exchange2(bytes) => {
-            let stride = name.contains("st64") || name.contains("stride64");
-            u32::from(bytes) * if stride { 64 } else { 1 }
+            u32::from(bytes) * if is_far { 64 } else { 1 }
         }
         _ => 0,
     };
@@ -42,75 +36,35 @@ pub(super) fn lds(instruction: &Instruction) -> Result<Action, Refusal> {
     })))
 }
 
-fn lds_kind(name: &str) -> Result<LdsKind, Refusal> {
-    let rest = name.strip_prefix("ds_").unwrap_or(name);
-    let bytes = if name.ends_with("64") { 8 } else { 4 };
-    let kind = match rest {
-        "swizzle_b32" => LdsKind::Swizzle,
-        "permute_b32" => LdsKind::Permute,
-        "bpermute_b32" => LdsKind::BackwardPermute,
-        "append" => LdsKind::Append(true),
-        "consume" => LdsKind::Append(false),
-        "read_addtid_b32" | "load_addtid_b32" => LdsKind::LaneAddress(false),
-        "write_addtid_b32" | "store_addtid_b32" => LdsKind::LaneAddress(true),
-        _ if rest.starts_with("read2") || rest.starts_with("load_2addr") => LdsKind::Load2(bytes),
-        _ if rest.starts_with("write2") || rest.starts_with("store_2addr") => LdsKind::Store2(bytes),
-        _ if rest.starts_with("wrxchg2") || rest.starts_with("storexchg_2addr") => LdsKind::Exchange2(bytes),
-        _ if rest.contains("_src2_") => {
-            let plain = rest.replace("write_src2", "swap").replace("_src2", "");
-            let (atomic, bytes) = Atomic::parse(&plain).ok_or("the LDS operation is not executed")?;
-            LdsKind::AtomicFromMemory { atomic, bytes }
-        }
-        _ => {
-            if let Some(kind) = DataKind::parse(rest) {
-                return Ok(LdsKind::Access(kind));
-            }
-            let plain = rest.replace("_rtn", "");
-            let (atomic, bytes) = Atomic::parse(&plain).ok_or("the LDS operation is not executed")?;
-            let swapped = rest.starts_with("cmpstore");
-            LdsKind::Atomic { atomic, bytes, returns: rest.contains("_rtn"), swapped }
-        }
-    };
-    Ok(kind)
-}
-
 /// Returns the low `bits` of `value`, sign-extended.
 fn sign_extended(value: u32, bits: u32) -> i64 {
     i64::from((value << (32 - bits)).cast_signed() >> (32 - bits))
 }
 
-/// Returns `true` if an atomic operation gives the old value back.
-fn returns(instruction: &Instruction) -> bool {
-    instruction.field(Field::Glc) != 0 || instruction.field(Field::Th) & 1 != 0
+impl MemoryKind {
+    /// Returns the operation with the bit that says whether an atomic operation gives the old value back.
+    fn of(self, instruction: &Instruction) -> Self {
+        match self {
+            Self::Atomic { atomic, bytes, .. } => {
+                let returns = instruction.field(Field::Glc) != 0 || instruction.field(Field::Th) & 1 != 0;
+                Self::Atomic { atomic, bytes, returns }
+            }
+            access @ Self::Access(_) => access,
+        }
+    }
 }
 
-/// Returns the operation of an access by its name without prefix.
-fn memory_kind(instruction: &Instruction, rest: &str) -> Result<MemoryKind, Refusal> {
-    if let Some(kind) = DataKind::parse(rest) {
-        return Ok(MemoryKind::Access(kind));
-    }
-    let unknown = "the memory operation is not executed";
-    let (atomic, bytes) = rest.strip_prefix("atomic_").and_then(Atomic::parse).ok_or(unknown)?;
-    Ok(MemoryKind::Atomic { atomic, bytes, returns: returns(instruction) })
-}
-
-/// Decodes FLAT, GLOBAL and SCRATCH of all generations.
-pub(super) fn flat(shape: Shape, instruction: &Instruction) -> Result<Action, Refusal> {
-    let name = instruction.name();
-    if matches!(name, "global_inv" | "global_wb" | "global_wbinv") {
-        return Ok(Action::Nothing);
-    }
+/// Decodes FLAT, GLOBAL and SCRATCH of all generations. `adds_lane` is `true` if the number of the lane is added to the address.
+pub(super) fn flat(
+    shape: Shape,
+    instruction: &Instruction,
+    segment: Segment,
+    kind: MemoryKind,
+    adds_lane: bool,
+) -> Result<Action, Refusal> {
     let (level, newest) = (instruction.level(), instruction.has_field(Field::Ioffset));
     let field = |field| instruction.field(field);
-    let (segment, rest) = match instruction.opcode().format {
-        Format::Global | Format::Vglobal => (Segment::Global, name.strip_prefix("global_")),
-        Format::Scratch | Format::Vscratch => (Segment::Scratch, name.strip_prefix("scratch_")),
-        _ => (Segment::Flat, name.strip_prefix("flat_")),
-    };
-    // Addresses of `addtid` operations have the number of the lane in place of a register.
-    let plain = rest.unwrap_or(name).replacen("_addtid", "", 1);
-    let adds_lane = plain != rest.unwrap_or(name);
-    let kind = memory_kind(instruction, &plain)?;
+    let kind = kind.of(instruction);
     let offset = match (level, segment) {
         (GfxLevel::Gfx6 | GfxLevel::Gfx7 | GfxLevel::Gfx8, _) | (GfxLevel::Gfx10, Segment::Flat) => 0,
         (GfxLevel::Gfx9, Segment::Flat) => i64::from(field(Field::Offset) & 0xfff),
@@ -150,21 +104,17 @@ pub(super) fn flat(shape: Shape, instruction: &Instruction) -> Result<Action, Re
     Ok(Action::Flat(Box::new(step)))
 }
 
-/// Decodes MUBUF, MTBUF and VBUFFER.
-pub(super) fn buffer(shape: Shape, instruction: &Instruction) -> Result<Action, Refusal> {
-    let name = instruction.name();
-    if ["buffer_gl", "buffer_wb", "buffer_inv"].iter().any(|prefix| name.starts_with(prefix)) {
-        return Ok(Action::Nothing);
-    }
+/// Decodes MUBUF, MTBUF and VBUFFER. `is_to_lds` is `true` if data goes between memory and LDS without a bit that says so.
+pub(super) fn buffer(
+    shape: Shape,
+    instruction: &Instruction,
+    kind: MemoryKind,
+    is_typed: bool,
+    is_to_lds: bool,
+) -> Result<Action, Refusal> {
     let field = |field| instruction.field(field);
-    let (rest, typed) = match name.strip_prefix("tbuffer_") {
-        Some(rest) => (rest, true),
-        None => (name.strip_prefix("buffer_").unwrap_or(name), false),
-    };
-    // Accesses of LDS have names of their own on GFX11, and a bit before.
-    let named = rest.replacen("_lds_", "_", 1);
-    let kind = memory_kind(instruction, &named)?;
-    let format = match (typed, instruction.has_field(Field::Dfmt)) {
+    let kind = kind.of(instruction);
+    let format = match (is_typed, instruction.has_field(Field::Dfmt)) {
         (false, _) => None,
         (true, true) => Some((field(Field::Dfmt), field(Field::Nfmt))),
         (true, false) => Some((field(Field::Format), 0)),
@@ -190,7 +140,7 @@ pub(super) fn buffer(shape: Shape, instruction: &Instruction) -> Result<Action, 
         format,
         residency: field(Field::Tfe) != 0,
     };
-    if field(Field::Lds) != 0 || named != rest {
+    if field(Field::Lds) != 0 || is_to_lds {
         if step.residency {
             return Err(Refusal::Illegal("LDS has no place for the residency code"));
         }

@@ -8,6 +8,7 @@ pub(crate) mod graphics;
 pub(crate) mod image;
 pub(crate) mod lanes;
 mod memory;
+pub(crate) mod operations;
 mod packed;
 mod registers;
 mod scalar;

@@ -8,113 +8,133 @@ use super::{
     source::{Refusal, source},
     step::{Action, Destination, Half, LaneKind, LaneStep, Mix, Modifiers, Packed, Source, Vector},
 };
-use crate::{
-    alu::{
-        kernel::{Kernel, Type},
-        names,
-    },
-    matrix,
+use crate::alu::{
+    kernel::{Form, Kernel, Type},
+    kernels::kernel,
 };
 
-/// Decodes VOP3P.
-pub(super) fn action(instruction: &Instruction) -> Result<Action, Refusal> {
-    let name = instruction.name();
-    let field = |field| instruction.field(field) as u8;
-    let destination = instruction.field(Field::Vdst) as u16;
-    let high = field(Field::OpSelHi) | field(Field::OpSelHi2) << 2;
-    let clamp = field(Field::Clamp) != 0;
-    if let Some(action) = matrix::decode::action(instruction)? {
-        return Ok(action);
+/// The fields of sources that have nine bits.
+const SOURCES: [Field; 3] = [Field::Src0, Field::Src1, Field::Src2];
+
+/// Returns the low eight bits of a field.
+fn byte(instruction: &Instruction, field: Field) -> u8 {
+    instruction.field(field) as u8
+}
+
+/// Returns the bits that say which sources have their upper half as the second one.
+fn second_halves(instruction: &Instruction) -> u8 {
+    byte(instruction, Field::OpSelHi) | byte(instruction, Field::OpSelHi2) << 2
+}
+
+/// Returns a source; the first one may have its lanes selected.
+fn read(instruction: &Instruction, dpp: Option<Dpp>, index: usize, kind: Type) -> Result<Source, Refusal> {
+    if index == 0 && dpp.is_some() {
+        return Ok(Source::Vgpr(instruction.extension_field(Field::Src0) as u16));
     }
-    let dpp = selection(instruction)?;
-    let read = |index: usize, kind: Type| {
-        let number = instruction.field([Field::Src0, Field::Src1, Field::Src2][index]);
-        if index == 0 && dpp.is_some() {
-            return Ok(Source::Vgpr(instruction.extension_field(Field::Src0) as u16));
-        }
-        source(instruction, number, kind)
-    };
-    if let Some((fused, half)) = mix(name) {
-        let operand = |index: usize| {
-            let kind = if high >> index & 1 != 0 { Type::F16 } else { Type::F32 };
-            // A literal keeps its 32 bits: the half is chosen from it.
-            let number = instruction.field([Field::Src0, Field::Src1, Field::Src2][index]);
-            read(index, if number == 255 { Type::F32 } else { kind })
-        };
-        return Ok(Action::Mix(Box::new(Mix {
-            fused,
-            half,
-            sources: [operand(0)?, operand(1)?, operand(2)?],
-            destination,
-            halves: high,
-            highs: field(Field::OpSel),
-            negates: field(Field::NegLo),
-            absolutes: field(Field::NegHi),
-            clamp,
-            dpp,
-        })));
-    }
+    source(instruction, instruction.field(SOURCES[index]), kind)
+}
+
+/// Returns the sources of an operation, each by `read`.
+fn sources(instruction: &Instruction, read: impl Fn(usize) -> Result<Source, Refusal>) -> Result<[Source; 3], Refusal> {
     let count = instruction.opcode().operands.len() - 1;
-    if let "v_dot4_i32_iu8" | "v_dot8_i32_iu4" = name {
-        let bits = if name.ends_with('8') { 8 } else { 4 };
-        let sources = [read(0, Type::Int32)?, read(1, Type::Int32)?, read(2, Type::Int32)?];
-        let flags = field(Field::NegLo) | u8::from(clamp) << 7;
-        return Ok(Action::Lane(Box::new(LaneStep {
-            kind: LaneKind::Dot { bits, highs: [field(Field::OpSel), high] },
-            sources,
-            destination,
-            flags,
-            dpp: None,
-        })));
+    let mut sources = [Source::Constant(0); 3];
+    for (index, slot) in sources.iter_mut().enumerate().take(count) {
+        *slot = read(index)?;
     }
-    let Some(rest) = name.strip_prefix("v_pk_") else {
-        let unknown = "packed operations of this kind are not executed";
-        let form = if clamp { format!("{name}:clamp") } else { name.to_owned() };
-        let operation = names::operation(&form).or_else(|| names::operation(name)).ok_or(unknown)?;
-        let mut sources = [Source::Constant(0); 3];
-        for (index, slot) in sources.iter_mut().enumerate().take(count.min(3)) {
-            *slot = read(index, operation.sources.get(index).copied().unwrap_or(Type::Int32))?;
-        }
-        // ACO makes constants of 16 bits by op_sel of the first two sources; that of the sum is ignored.
-        let highs = [field(Field::OpSel), high];
-        let negates = [field(Field::NegLo), field(Field::NegHi)];
-        let is_float = operation.result == Type::F32;
-        if name.starts_with("v_dot") && (highs.map(|mask| mask & 3) != [0, 3] || is_float && negates != [0; 2]) {
-            let negates = if is_float { negates } else { [0; 2] };
-            return Ok(Action::Dot(Box::new(Packed { operation, sources, destination, highs, negates, clamp, dpp })));
-        }
-        let vector = Vector {
-            operation,
-            directed: None,
-            sources,
-            destination: Destination::Vgpr(destination),
-            carry: None,
-            modifiers: Modifiers { clamp, dpp, ..Modifiers::NONE },
-            plain: dpp.is_none(),
-            rescales: false,
-        };
-        return Ok(Action::Vector(Box::new(vector)));
+    Ok(sources)
+}
+
+/// Decodes mixed multiplications.
+pub(super) fn mix(instruction: &Instruction, fused: bool, half: Option<Half>) -> Result<Action, Refusal> {
+    let dpp = selection(instruction, true)?;
+    let high = second_halves(instruction);
+    let operand = |index: usize| {
+        let kind = if high >> index & 1 != 0 { Type::F16 } else { Type::F32 };
+        // A literal keeps its 32 bits: the half is chosen from it.
+        let number = instruction.field(SOURCES[index]);
+        read(instruction, dpp, index, if number == 255 { Type::F32 } else { kind })
     };
-    let plain = format!("v_{rest}");
-    let operation = names::operation(&plain).ok_or("the packed operation is not executed")?;
-    let saturating = if clamp { names::operation(&format!("{plain}:clamp")) } else { None };
-    let operation = saturating.unwrap_or(operation);
+    Ok(Action::Mix(Box::new(Mix {
+        fused,
+        half,
+        sources: [operand(0)?, operand(1)?, operand(2)?],
+        destination: instruction.field(Field::Vdst) as u16,
+        halves: high,
+        highs: byte(instruction, Field::OpSel),
+        negates: byte(instruction, Field::NegLo),
+        absolutes: byte(instruction, Field::NegHi),
+        clamp: instruction.field(Field::Clamp) != 0,
+        dpp,
+    })))
+}
+
+/// Decodes dot products of integers whose signs are modifiers.
+pub(super) fn mixed_signs(instruction: &Instruction, bits: u8) -> Result<Action, Refusal> {
+    let dpp = selection(instruction, false)?;
+    let clamp = u8::from(instruction.field(Field::Clamp) != 0);
+    Ok(Action::Lane(Box::new(LaneStep {
+        kind: LaneKind::Dot { bits, highs: [byte(instruction, Field::OpSel), second_halves(instruction)] },
+        sources: sources(instruction, |index| read(instruction, dpp, index, Type::Int32))?,
+        destination: instruction.field(Field::Vdst) as u16,
+        flags: byte(instruction, Field::NegLo) | clamp << 7,
+        dpp: None,
+    })))
+}
+
+/// Decodes dot products, whose kernel takes whole words.
+pub(super) fn product(instruction: &Instruction) -> Result<Action, Refusal> {
+    let op = instruction.op();
+    let clamp = instruction.field(Field::Clamp) != 0;
+    let saturating = if clamp { kernel(op, Form::Clamped) } else { None };
+    let operation = saturating.or_else(|| kernel(op, Form::Plain));
+    let operation = operation.ok_or("packed operations of this kind are not executed")?;
+    let is_float = operation.result == Type::F32;
+    let dpp = selection(instruction, is_float)?;
+    let destination = instruction.field(Field::Vdst) as u16;
+    let sources = sources(instruction, |index| {
+        read(instruction, dpp, index, operation.sources.get(index).copied().unwrap_or(Type::Int32))
+    })?;
+    // ACO makes constants of 16 bits by op_sel of the first two sources; that of the sum is ignored.
+    let highs = [byte(instruction, Field::OpSel), second_halves(instruction)];
+    let negates = [byte(instruction, Field::NegLo), byte(instruction, Field::NegHi)];
+    if highs.map(|mask| mask & 3) != [0, 3] || is_float && negates != [0; 2] {
+        let negates = if is_float { negates } else { [0; 2] };
+        return Ok(Action::Dot(Box::new(Packed { operation, sources, destination, highs, negates, clamp, dpp })));
+    }
+    Ok(Action::Vector(Box::new(Vector {
+        operation,
+        directed: None,
+        sources,
+        destination: Destination::Vgpr(destination),
+        carry: None,
+        modifiers: Modifiers { clamp, dpp, ..Modifiers::NONE },
+        plain: dpp.is_none(),
+        rescales: false,
+    })))
+}
+
+/// Decodes two 16-bit operations.
+pub(super) fn pair(instruction: &Instruction) -> Result<Action, Refusal> {
+    let op = instruction.op();
+    selection(instruction, false)?;
+    let clamp = instruction.field(Field::Clamp) != 0;
+    let saturating = if clamp { kernel(op, Form::Clamped) } else { None };
+    let operation = saturating.or_else(|| kernel(op, Form::Plain));
+    let operation = operation.ok_or("the packed operation is not executed")?;
     if !matches!(operation.kernel, Kernel::Narrow(_)) {
         return Err(Refusal::NotExecuted("the packed operation is not executed"));
     }
-    let mut sources = [Source::Constant(0); 3];
-    for (index, slot) in sources.iter_mut().enumerate().take(count.min(3)) {
-        let number = instruction.field([Field::Src0, Field::Src1, Field::Src2][index]);
+    let sources = sources(instruction, |index| {
+        let number = instruction.field(SOURCES[index]);
         // Literals and integers have 32 bits, of which a half is chosen; floats are in the low half alone.
-        let kind = if (240..=248).contains(&number) { Type::F16 } else { Type::Int32 };
-        *slot = source(instruction, number, kind)?;
-    }
+        source(instruction, number, if (240..=248).contains(&number) { Type::F16 } else { Type::Int32 })
+    })?;
     Ok(Action::Packed(Box::new(Packed {
         operation,
         sources,
-        destination,
-        highs: [field(Field::OpSel), high],
-        negates: [field(Field::NegLo), field(Field::NegHi)],
+        destination: instruction.field(Field::Vdst) as u16,
+        highs: [byte(instruction, Field::OpSel), second_halves(instruction)],
+        negates: [byte(instruction, Field::NegLo), byte(instruction, Field::NegHi)],
         clamp,
         dpp: None,
     })))
@@ -133,7 +153,7 @@ pub(super) fn sum(instruction: &Instruction) -> Result<Action, Refusal> {
         Some(_) => return Err(Refusal::Illegal("packed operations have no DPP and no SDWA")),
         None => None,
     };
-    let operation = names::operation("v_fma_f16").ok_or("the packed operation is not executed")?;
+    let operation = kernel(instruction.op(), Form::Plain).ok_or("the packed operation is not executed")?;
     let number = instruction.field(Field::Src0);
     let is_float = (240..=248).contains(&number);
     let factor = if dpp.is_some() {
@@ -150,26 +170,12 @@ pub(super) fn sum(instruction: &Instruction) -> Result<Action, Refusal> {
     Ok(Action::Packed(Box::new(Packed { operation, sources, destination, highs, negates, clamp: false, dpp })))
 }
 
-/// Returns whether a mixed multiplication is fused, and the place of a 16-bit result.
-fn mix(name: &str) -> Option<(bool, Option<Half>)> {
-    Some(match name {
-        "v_fma_mix_f32" => (true, None),
-        "v_fma_mixlo_f16" => (true, Some(Half::Low)),
-        "v_fma_mixhi_f16" => (true, Some(Half::High)),
-        "v_mad_mix_f32" => (false, None),
-        "v_mad_mixlo_f16" => (false, Some(Half::Low)),
-        "v_mad_mixhi_f16" => (false, Some(Half::High)),
-        _ => return None,
-    })
-}
-
 /// Returns the selection of lanes, which mixed multiplications and dot products of floats may have.
 ///
 /// Source: AMD's guide to the RDNA3 instruction set, "Data Parallel Processing"; LLVM's encoder.
-fn selection(instruction: &Instruction) -> Result<Option<Dpp>, Refusal> {
+fn selection(instruction: &Instruction, may_select: bool) -> Result<Option<Dpp>, Refusal> {
     let Some(extension) = instruction.extension() else { return Ok(None) };
-    let name = instruction.name();
-    if !name.contains("_mix") && !name.starts_with("v_dot2_f32") && !name.starts_with("v_dot4_f32") {
+    if !may_select {
         return Err(Refusal::Illegal("packed operations have no DPP"));
     }
     Dpp::new(extension, instruction).map(Some).ok_or(Refusal::Illegal("the DPP control does not exist"))

@@ -1,77 +1,50 @@
 //! Scalar instructions to steps.
 
 use amdgpu_hw::GfxLevel;
-use amdgpu_isa::{Field, Format, Instruction, OperandKind};
+use amdgpu_isa::{Field, Format, Instruction, Op, OperandKind};
 
 use super::{
+    operations::{Base, Flow, Special},
     shape::Shape,
     source::{Refusal, destination, source},
     step::{
-        Action, Condition, HardwareRegister, Jump, RegisterAccess, ScalarAtomic, ScalarKind, ScalarLoad, ScalarMove,
-        ScalarStep, Source,
+        Action, HardwareRegister, Jump, RegisterAccess, ScalarAtomic, ScalarKind, ScalarLoad, ScalarMove, ScalarStep,
+        Source,
     },
 };
 use crate::{
-    alu::{kernel::Type, scalar},
+    alu::{
+        kernel::Type,
+        scalar::{Combine, Operation},
+    },
     atomic::Atomic,
 };
 
-/// Names that have no effect on results: waits, hints and counters.
-const NOTHING: [&str; 18] = [
-    "s_nop",
-    "s_sleep",
-    "s_sleep_var",
-    "s_setprio",
-    "s_clause",
-    "s_delay_alu",
-    "s_inst_prefetch",
-    "s_set_inst_prefetch_distance",
-    "s_icache_inv",
-    "s_ttracedata",
-    "s_ttracedata_imm",
-    "s_incperflevel",
-    "s_decperflevel",
-    "s_version",
-    "s_wakeup",
-    "s_singleuse_vdst",
-    "s_setkill",
-    "s_trap",
-];
-
-pub(super) fn action(shape: Shape, instruction: &Instruction) -> Result<Action, Refusal> {
-    let name = instruction.name();
-    if NOTHING.contains(&name) || name.starts_with("s_wait") {
-        return Ok(Action::Nothing);
-    }
-    if let Some(action) = flow(shape, instruction)? {
-        return Ok(action);
-    }
-    if let Some(action) = special(shape, instruction)? {
-        return Ok(action);
-    }
-    if let Some((combine, writes_both)) = scalar::exec_operation(name) {
-        let dwords = if name.ends_with("64") { 2 } else { 1 };
-        return Ok(Action::SaveExec {
-            combine,
-            writes_both,
-            source: scalar_source(instruction, Field::Ssrc0, dwords)?,
-            destination: destination(shape.level, instruction.field(Field::Sdst))?,
-            dwords,
-        });
-    }
-    let function = scalar::operation(name).ok_or("the scalar operation is not known")?;
-    plain(instruction, function)
+/// Decodes operations that combine EXEC with a source and keep the old one.
+pub(super) fn save_exec(
+    shape: Shape,
+    instruction: &Instruction,
+    combine: Combine,
+    writes_both: bool,
+) -> Result<Action, Refusal> {
+    let dwords = instruction.opcode().operands[0].dwords;
+    Ok(Action::SaveExec {
+        combine,
+        writes_both,
+        source: scalar_source(instruction, Field::Ssrc0, dwords)?,
+        destination: destination(shape.level, instruction.field(Field::Sdst))?,
+        dwords,
+    })
 }
 
 fn kind(dwords: u8) -> Type {
     if dwords == 2 { Type::Unsigned64 } else { Type::Int32 }
 }
 
-/// Returns the type of the sources of an operation: that of its inline constants. On GFX11.5 and GFX12 those of operations on halves are
+/// Returns the type of a source of so many dwords: that of its inline constants. On GFX11.5 and GFX12 those of operations on halves are
 /// halves, and `-1.0` is 0xbc00.
-fn source_kind(name: &str, dwords: u8) -> Type {
-    let of_halves = name.ends_with("_f16") && !matches!(name, "s_cvt_f16_f32" | "s_cvt_pk_rtz_f16_f32");
-    if of_halves || name == "s_cvt_f32_f16" { Type::F16 } else { kind(dwords) }
+fn source_kind(constants: Option<Type>, dwords: u8) -> Type {
+    constants.filter(|kind| kind.dwords() == dwords).unwrap_or_else(|| kind(dwords))
 }
 
 fn scalar_source(instruction: &Instruction, field: Field, dwords: u8) -> Result<Source, Refusal> {
@@ -84,9 +57,9 @@ fn signed16(instruction: &Instruction) -> i64 {
 }
 
 /// Decodes an operation that has a function.
-fn plain(instruction: &Instruction, function: scalar::Scalar) -> Result<Action, Refusal> {
-    let level = instruction.level();
-    let name = instruction.name();
+pub(super) fn plain(instruction: &Instruction, operation: Operation) -> Result<Action, Refusal> {
+    let Operation { function, constants } = operation;
+    let (level, op) = (instruction.level(), instruction.op());
     let opcode = instruction.opcode();
     let nothing = (Source::Constant(0), 1);
     let (mut a, mut b, mut c) = (nothing, nothing, nothing);
@@ -99,14 +72,11 @@ fn plain(instruction: &Instruction, function: scalar::Scalar) -> Result<Action, 
                 c = (source(instruction, instruction.field(Field::Sdst), kind(operand.dwords))?, operand.dwords);
             }
             OperandKind::Ssrc0 => {
-                let kind = match operand.dwords {
-                    2 if name.ends_with("_i64") => Type::Signed64,
-                    dwords => source_kind(name, dwords),
-                };
+                let kind = source_kind(constants, operand.dwords);
                 a = (source(instruction, instruction.field(Field::Ssrc0), kind)?, operand.dwords);
             }
             OperandKind::Ssrc1 => {
-                let kind = source_kind(name, operand.dwords);
+                let kind = source_kind(constants, operand.dwords);
                 b = (source(instruction, instruction.field(Field::Ssrc1), kind)?, operand.dwords);
             }
             OperandKind::Literal => literal = instruction.literal(),
@@ -115,18 +85,37 @@ fn plain(instruction: &Instruction, function: scalar::Scalar) -> Result<Action, 
     }
     if instruction.format() == Format::Sopk {
         let signed = signed16(instruction);
-        let zero_extends = name.starts_with("s_cmpk_") && name.ends_with("_u32");
-        let immediate = if zero_extends { signed & 0xffff } else { signed };
-        let immediate = (Source::Constant(u64::from(immediate as u32)), 1);
-        (a, b) = if matches!(name, "s_movk_i32" | "s_cmovk_i32") { (immediate, nothing) } else { (c, immediate) };
-        if name.starts_with("s_cmpk_") {
+        let immediate = |value: i64| (Source::Constant(u64::from(value as u32)), 1);
+        (a, b) = match op {
+            Op::SMovkI32 | Op::SCmovkI32 => (immediate(signed), nothing),
+            Op::SCmpkEqU32 | Op::SCmpkGeU32 | Op::SCmpkGtU32 | Op::SCmpkLeU32 | Op::SCmpkLgU32 | Op::SCmpkLtU32 => {
+                (c, immediate(signed & 0xffff))
+            }
+            _ => (c, immediate(signed)),
+        };
+        // Comparisons name their source where others name the destination.
+        if matches!(
+            op,
+            Op::SCmpkEqI32
+                | Op::SCmpkEqU32
+                | Op::SCmpkGeI32
+                | Op::SCmpkGeU32
+                | Op::SCmpkGtI32
+                | Op::SCmpkGtU32
+                | Op::SCmpkLeI32
+                | Op::SCmpkLeU32
+                | Op::SCmpkLgI32
+                | Op::SCmpkLgU32
+                | Op::SCmpkLtI32
+                | Op::SCmpkLtU32
+        ) {
             written = None;
         }
     }
     if let Some(literal) = literal {
         let literal = (Source::Constant(literal.into()), 1);
         // s0 * K + s1, or s0 * s1 + K.
-        if name.starts_with("s_fmamk") {
+        if op == Op::SFmamkF32 {
             (b, c) = (literal, b);
         } else {
             c = literal;
@@ -136,62 +125,33 @@ fn plain(instruction: &Instruction, function: scalar::Scalar) -> Result<Action, 
 }
 
 /// Decodes branches, ends and barriers.
-fn flow(shape: Shape, instruction: &Instruction) -> Result<Option<Action>, Refusal> {
-    let branch = |condition| Action::Branch(condition, 4 * signed16(instruction));
-    Ok(Some(match instruction.name() {
-        "s_endpgm" | "s_endpgm_saved" | "s_endpgm_ordered_ps_done" => Action::End,
-        "s_code_end" => Action::Halt,
-        "s_sethalt" if instruction.field(Field::Simm16) & 1 != 0 => Action::Halt,
-        "s_sethalt" => Action::Nothing,
-        "s_branch" => branch(Condition::Always),
-        "s_cbranch_scc0" => branch(Condition::Scc(false)),
-        "s_cbranch_scc1" => branch(Condition::Scc(true)),
-        "s_cbranch_vccz" => branch(Condition::VccZero(true)),
-        "s_cbranch_vccnz" => branch(Condition::VccZero(false)),
-        "s_cbranch_execz" => branch(Condition::ExecZero(true)),
-        "s_cbranch_execnz" => branch(Condition::ExecZero(false)),
-        "s_cbranch_cdbgsys" | "s_cbranch_cdbguser" | "s_cbranch_cdbgsys_or_user" | "s_cbranch_cdbgsys_and_user" => {
-            Action::Nothing
-        }
-        "s_barrier" => Action::Barrier,
-        "s_barrier_signal" => Action::BarrierSignal,
-        "s_barrier_wait" => Action::BarrierWait,
-        "s_barrier_signal_isfirst"
-        | "s_barrier_init"
-        | "s_barrier_join"
-        | "s_barrier_leave"
-        | "s_wakeup_barrier"
-        | "s_get_barrier_state" => return Err(Refusal::NotExecuted("named barriers are not executed")),
-        "s_sendmsg" => match instruction.field(Field::Simm16) & 0xff {
+pub(super) fn flow(shape: Shape, instruction: &Instruction, flow: Flow) -> Result<Action, Refusal> {
+    Ok(match flow {
+        Flow::End => Action::End,
+        Flow::SetHalt if instruction.field(Field::Simm16) & 1 == 0 => Action::Nothing,
+        Flow::Halt | Flow::SetHalt => Action::Halt,
+        Flow::Branch(condition) => Action::Branch(condition, 4 * signed16(instruction)),
+        Flow::Barrier => Action::Barrier,
+        Flow::BarrierSignal => Action::BarrierSignal,
+        Flow::BarrierWait => Action::BarrierWait,
+        Flow::Message => match instruction.field(Field::Simm16) & 0xff {
             1 | 3 => Action::Nothing,
             // GS_ALLOC_REQ: a simulated group has room for all exports.
             9 if shape.is_graphics => Action::Nothing,
             _ => return Err(Refusal::NotExecuted("the message belongs to graphics shaders")),
         },
-        "s_sendmsghalt" => Action::Halt,
-        "s_sendmsg_rtn_b32" | "s_sendmsg_rtn_b64" => match instruction.field(Field::Ssrc0) {
+        Flow::Question => match instruction.field(Field::Ssrc0) {
             0x83 => Action::Time {
                 destination: destination(instruction.level(), instruction.field(Field::Sdst))?,
                 dwords: instruction.opcode().operands[0].dwords,
             },
             _ => return Err(Refusal::NotExecuted("the message has no answer")),
         },
-        "s_rfe_b64" | "s_rfe_restore_b64" => {
-            return Err(Refusal::NotExecuted("there is no trap handler to return from"));
-        }
-        "s_cbranch_g_fork" | "s_cbranch_i_fork" | "s_cbranch_join" => {
-            return Err(Refusal::NotExecuted("forks are not executed"));
-        }
-        "s_subvector_loop_begin" | "s_subvector_loop_end" => {
-            return Err(Refusal::NotExecuted("subvector loops are not executed"));
-        }
-        "s_setvskip" => return Err(Refusal::NotExecuted("skipping of vector instructions is not executed")),
-        _ => return Ok(None),
-    }))
+    })
 }
 
-/// Decodes jumps, hardware registers, mode changes and indexed moves.
-fn special(shape: Shape, instruction: &Instruction) -> Result<Option<Action>, Refusal> {
+/// Decodes jumps, hardware registers, mode changes, indexed moves and counters.
+pub(super) fn special(shape: Shape, instruction: &Instruction, special: Special) -> Result<Action, Refusal> {
     let sdst = || destination(shape.level, instruction.field(Field::Sdst));
     let target = || scalar_source(instruction, Field::Ssrc0, 2);
     let immediate = instruction.field(Field::Simm16);
@@ -203,48 +163,45 @@ fn special(shape: Shape, instruction: &Instruction) -> Result<Option<Action>, Re
             access,
         })
     };
-    let moved = |dwords, indexes_source, indexes_destination, split| -> Result<Action, Refusal> {
-        Ok(Action::ScalarMove(ScalarMove {
-            source: destination(shape.level, instruction.field(Field::Ssrc0))?,
-            destination: sdst()?,
-            dwords,
-            indexes_source,
-            indexes_destination,
-            split,
-        }))
-    };
-    Ok(Some(match instruction.name() {
-        "s_getpc_b64" => Action::Jump(Jump::Get(sdst()?)),
-        "s_setpc_b64" => Action::Jump(Jump::Set(target()?)),
-        "s_swappc_b64" => Action::Jump(Jump::Swap(sdst()?, target()?)),
-        "s_call_b64" => Action::Jump(Jump::Call(sdst()?, 4 * signed16(instruction))),
-        "s_getreg_b32" => register(RegisterAccess::Read(sdst()?)),
-        "s_setreg_b32" => {
+    Ok(match special {
+        Special::GetPc => Action::Jump(Jump::Get(sdst()?)),
+        Special::SetPc => Action::Jump(Jump::Set(target()?)),
+        Special::SwapPc => Action::Jump(Jump::Swap(sdst()?, target()?)),
+        Special::Call => Action::Jump(Jump::Call(sdst()?, 4 * signed16(instruction))),
+        Special::ReadRegister => register(RegisterAccess::Read(sdst()?)),
+        Special::WriteRegister => {
             let number = instruction.field(Field::Sdst);
             register(RegisterAccess::Write(source(instruction, number, Type::Int32)?))
         }
-        "s_setreg_imm32_b32" => {
+        Special::WriteRegisterLiteral => {
             register(RegisterAccess::Write(Source::Constant(instruction.literal().unwrap_or(0).into())))
         }
-        "s_round_mode" => Action::Mode(0x0f, immediate & 15),
-        "s_denorm_mode" => Action::Mode(0xf0, (immediate & 15) << 4),
-        "s_movrels_b32" => moved(1, true, false, false)?,
-        "s_movrels_b64" => moved(2, true, false, false)?,
-        "s_movreld_b32" => moved(1, false, true, false)?,
-        "s_movreld_b64" => moved(2, false, true, false)?,
-        "s_movrelsd_2_b32" => moved(1, true, true, true)?,
-        "s_set_gpr_idx_on" => Action::IndexMode {
+        Special::RoundMode => Action::Mode(0x0f, immediate & 15),
+        Special::DenormMode => Action::Mode(0xf0, (immediate & 15) << 4),
+        Special::Move { indexes_source, indexes_destination, split } => Action::ScalarMove(ScalarMove {
+            source: destination(shape.level, instruction.field(Field::Ssrc0))?,
+            destination: sdst()?,
+            dwords: instruction.opcode().operands[0].dwords,
+            indexes_source,
+            indexes_destination,
+            split,
+        }),
+        Special::IndexOn => Action::IndexMode {
             source: Some(scalar_source(instruction, Field::Ssrc0, 1)?),
             mode: Some(instruction.field(Field::Ssrc1) & 15),
             on: Some(true),
         },
-        "s_set_gpr_idx_off" => Action::IndexMode { source: None, mode: None, on: Some(false) },
-        "s_set_gpr_idx_mode" => Action::IndexMode { source: None, mode: Some(immediate & 15), on: None },
-        "s_set_gpr_idx_idx" => {
+        Special::IndexOff => Action::IndexMode { source: None, mode: None, on: Some(false) },
+        Special::IndexMode => Action::IndexMode { source: None, mode: Some(immediate & 15), on: None },
+        Special::Index => {
             Action::IndexMode { source: Some(scalar_source(instruction, Field::Ssrc0, 1)?), mode: None, on: None }
         }
-        _ => return Ok(None),
-    }))
+        Special::Time => {
+            let number = instruction.field(Field::Sdata).max(instruction.field(Field::Sdst));
+            Action::Time { destination: destination(shape.level, number)?, dwords: 2 }
+        }
+        Special::WaveNumber => Action::WaveNumber(destination(shape.level, instruction.field(Field::Sdata))?),
+    })
 }
 
 /// Returns the low `bits` of `value`, sign-extended.
@@ -252,66 +209,36 @@ fn sign_extended(value: u32, bits: u32) -> i64 {
     i64::from((value << (32 - bits)).cast_signed() >> (32 - bits))
 }
 
-/// Decodes SMRD and SMEM.
-pub(super) fn memory(instruction: &Instruction) -> Result<Action, Refusal> {
-    let (level, name) = (instruction.level(), instruction.name());
-    match name {
-        "s_memtime" | "s_memrealtime" => {
-            return Ok(Action::Time {
-                destination: destination(level, instruction.field(Field::Sdata).max(instruction.field(Field::Sdst)))?,
-                dwords: 2,
-            });
-        }
-        "s_get_waveid_in_workgroup" => {
-            return Ok(Action::WaveNumber(destination(level, instruction.field(Field::Sdata))?));
-        }
-        _ => {}
-    }
-    if ["s_dcache", "s_gl1", "s_prefetch", "s_buffer_prefetch", "s_atc"].iter().any(|prefix| name.starts_with(prefix)) {
-        return Ok(Action::Nothing);
-    }
+/// Decodes loads and stores of SMRD and SMEM, and the place of atomic operations.
+pub(super) fn memory(
+    instruction: &Instruction,
+    base: Base,
+    kind: ScalarKind,
+    dwords: u8,
+) -> Result<ScalarLoad, Refusal> {
     let (offset, register_offset) = offset(instruction)?;
-    let rest = name.strip_prefix("s_").unwrap_or(name);
-    let (rest, buffer) = rest.strip_prefix("buffer_").map_or((rest, false), |rest| (rest, true));
-    let (rest, scratch) = rest.strip_prefix("scratch_").map_or((rest, false), |rest| (rest, true));
     let data = if instruction.has_field(Field::Sdata) { Field::Sdata } else { Field::Sdst };
-    let mut place = ScalarLoad {
-        data: destination(level, instruction.field(data))?,
-        dwords: 1,
+    let place = ScalarLoad {
+        data: destination(instruction.level(), instruction.field(data))?,
+        dwords,
         base: (2 * instruction.field(Field::Sbase)) as u8,
-        buffer,
+        buffer: base == Base::Buffer,
         offset,
         register_offset,
-        kind: ScalarKind::Load,
-        scratch,
+        kind,
+        scratch: base == Base::Scratch,
     };
-    if let Some(rest) = rest.strip_prefix("atomic_") {
-        let (atomic, bytes) = Atomic::parse(rest).ok_or("the scalar atomic operation is not known")?;
-        let returns = instruction.field(Field::Glc) != 0;
-        return Ok(Action::ScalarAtomic(Box::new(ScalarAtomic { place, atomic, bytes, returns })));
-    }
-    let (kind, rest) = match (rest.strip_prefix("load_"), rest.strip_prefix("store_")) {
-        (Some(rest), _) => (ScalarKind::Load, rest),
-        (_, Some(rest)) => (ScalarKind::Store, rest),
-        _ => return Err(Refusal::NotExecuted("the scalar memory operation is not known")),
-    };
-    (place.kind, place.dwords) = match rest {
-        "dword" | "b32" => (kind, 1),
-        "dwordx2" | "b64" => (kind, 2),
-        "b96" => (kind, 3),
-        "dwordx4" | "b128" => (kind, 4),
-        "dwordx8" | "b256" => (kind, 8),
-        "dwordx16" | "b512" => (kind, 16),
-        "u8" => (ScalarKind::Part(1, false), 1),
-        "i8" => (ScalarKind::Part(1, true), 1),
-        "u16" => (ScalarKind::Part(2, false), 1),
-        "i16" => (ScalarKind::Part(2, true), 1),
-        _ => return Err(Refusal::NotExecuted("the size of the scalar access is not known")),
-    };
-    if usize::from(place.base) + if buffer { 4 } else { 2 } > 128 {
+    if usize::from(place.base) + if place.buffer { 4 } else { 2 } > 128 {
         return Err(Refusal::Illegal("the scalar base does not exist"));
     }
-    Ok(Action::ScalarLoad(place))
+    Ok(place)
+}
+
+/// Decodes atomic operations of SMEM.
+pub(super) fn atomic(instruction: &Instruction, base: Base, atomic: Atomic, bytes: u8) -> Result<Action, Refusal> {
+    let place = memory(instruction, base, ScalarKind::Load, 1)?;
+    let returns = instruction.field(Field::Glc) != 0;
+    Ok(Action::ScalarAtomic(Box::new(ScalarAtomic { place, atomic, bytes, returns })))
 }
 
 /// Returns the constant part of a scalar address in bytes, and the register that is added.

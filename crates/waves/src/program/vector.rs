@@ -1,27 +1,22 @@
 //! Vector instructions to steps.
 
 use amdgpu_hw::GfxLevel;
-use amdgpu_isa::{Extension, Field, Format, Instruction, OperandKind};
+use amdgpu_isa::{Extension, Field, Format, Instruction, Op, OperandKind};
 
 use super::{
     lanes::{Dpp, Part, Sdwa, Unused},
+    operations::Written,
     shape::Shape,
     source::{Refusal, VCC, destination, literal, source},
     step::{Action, Destination, Half, LaneKind, LaneStep, Modifiers, Source, Vector},
 };
 use crate::alu::{
-    kernel::{Operation, Type},
-    names,
+    kernel::{Form, Operation, Type},
+    kernels::kernel,
 };
 
-pub(super) fn action(shape: Shape, instruction: &Instruction) -> Result<Action, Refusal> {
-    let name = instruction.name();
-    if matches!(name, "v_nop" | "v_clrexcp" | "v_pipeflush") {
-        return Ok(Action::Nothing);
-    }
-    if let Some(lane) = lane(shape, instruction)? {
-        return Ok(Action::Lane(Box::new(lane)));
-    }
+/// Decodes operations that have a kernel, and a result that is written there.
+pub(super) fn action(shape: Shape, instruction: &Instruction, written: Written) -> Result<Action, Refusal> {
     let clamps = instruction.field(Field::Clamp) != 0 || instruction.extension_field(Field::Clamp) != 0;
     let (operation, directed) = operation(instruction, clamps)?;
     let sources = sources(instruction, operation)?;
@@ -32,14 +27,14 @@ pub(super) fn action(shape: Shape, instruction: &Instruction) -> Result<Action, 
         && modifiers.sdwa.is_none()
         && !operation.sources.iter().any(|kind| kind.is_16_bits())
         && !operation.result.is_16_bits();
-    let (mut destination, carry) = destinations(shape, instruction)?;
+    let (mut destination, carry) = destinations(shape, instruction, operation, written)?;
     if let Destination::Vgpr(register) = &mut destination
         && operation.result.is_16_bits()
         && names_halves(instruction)
     {
         *register &= 127;
     }
-    let rescales = name.starts_with("v_div_fmas");
+    let rescales = matches!(instruction.op(), Op::VDivFmasF32 | Op::VDivFmasF64);
     Ok(Action::Vector(Box::new(Vector {
         operation,
         directed,
@@ -57,51 +52,22 @@ fn operation(
     instruction: &Instruction,
     clamps: bool,
 ) -> Result<(&'static Operation, Option<&'static Operation>), Refusal> {
-    let name = instruction.name();
+    let op = instruction.op();
     let unknown = "the vector operation is not executed";
-    if let Some(carry) = carry_name(instruction) {
-        let form = if clamps { format!("{carry}:clamp") } else { carry.to_owned() };
-        return Ok((names::operation(&form).ok_or(unknown)?, None));
+    if writes_carries(instruction) && kernel(op, Form::Carrying).is_some() {
+        let form = if clamps { Form::CarryingClamped } else { Form::Carrying };
+        return Ok((kernel(op, form).ok_or(unknown)?, None));
     }
-    let plain = match name {
-        "v_div_fmas_f32" => "v_fma_f32".to_owned(),
-        "v_div_fmas_f64" => "v_fma_f64".to_owned(),
-        // Comparisons that signal, and those that write EXEC, compare alike.
-        _ => {
-            let compare = ["v_cmpsx_", "v_cmpx_", "v_cmps_"].iter().find_map(|prefix| name.strip_prefix(prefix));
-            compare.map_or_else(|| name.to_owned(), |rest| format!("v_cmp_{rest}"))
-        }
-    };
-    let operation = names::operation(&plain).ok_or(unknown)?;
+    let operation = kernel(op, Form::Plain).ok_or(unknown)?;
     let is_integer = matches!(operation.result, Type::Int16 | Type::Int32);
-    let saturating = if clamps && is_integer { names::operation(&format!("{plain}:clamp")) } else { None };
-    let directed = match plain.as_str() {
-        "v_fmac_f32" | "v_fmaak_f32" | "v_fmamk_f32" => names::operation("v_fma_f32:directed"),
-        _ => names::operation(&format!("{plain}:directed")),
-    };
-    Ok((saturating.unwrap_or(operation), directed))
+    let saturating = if clamps && is_integer { kernel(op, Form::Clamped) } else { None };
+    Ok((saturating.unwrap_or(operation), kernel(op, Form::Directed)))
 }
 
-/// Returns the name of the carry form of an addition or subtraction that writes a mask.
-fn carry_name(instruction: &Instruction) -> Option<&'static str> {
-    let name = instruction.name();
-    let operands = instruction.opcode().operands;
-    let second = operands.get(1).map(|operand| operand.kind);
-    if !matches!(second, Some(OperandKind::Vcc | OperandKind::Sdst | OperandKind::SdstVdst)) {
-        return None;
-    }
-    let prefixes = [
-        ("v_subbrev", "subbrev:carry"),
-        ("v_subrev_co_ci", "subbrev:carry"),
-        ("v_subrev", "subrev:carry"),
-        ("v_subb", "subb:carry"),
-        ("v_sub_co_ci", "subb:carry"),
-        ("v_sub", "sub:carry"),
-        ("v_addc", "addc:carry"),
-        ("v_add_co_ci", "addc:carry"),
-        ("v_add", "add:carry"),
-    ];
-    prefixes.iter().find(|(prefix, _)| name.starts_with(prefix)).map(|(_, form)| *form)
+/// Returns `true` if the instruction also writes a lane mask.
+fn writes_carries(instruction: &Instruction) -> bool {
+    let second = instruction.opcode().operands.get(1).map(|operand| operand.kind);
+    matches!(second, Some(OperandKind::Vcc | OperandKind::Sdst | OperandKind::SdstVdst))
 }
 
 /// Returns the sources in the order of the operation.
@@ -185,12 +151,16 @@ fn half_register(instruction: &Instruction, kind: Type, read: Source) -> Source 
 }
 
 /// Returns the destination and the mask that carries go to.
-fn destinations(shape: Shape, instruction: &Instruction) -> Result<(Destination, Option<u8>), Refusal> {
+fn destinations(
+    shape: Shape,
+    instruction: &Instruction,
+    operation: &Operation,
+    written: Written,
+) -> Result<(Destination, Option<u8>), Refusal> {
     let level = shape.level;
-    let name = instruction.name();
     let vgpr = instruction.field(Field::Vdst) as u16;
-    if name.starts_with("v_cmp") {
-        let exec = name.starts_with("v_cmpx") || name.starts_with("v_cmpsx");
+    if operation.result == Type::Mask {
+        let exec = written == Written::Exec;
         let slot = match instruction.extension() {
             _ if exec && level >= GfxLevel::Gfx10 => None,
             Some(Extension { format: Format::Sdwab, .. }) if instruction.extension_field(Field::Sd) != 0 => {
@@ -209,7 +179,7 @@ fn destinations(shape: Shape, instruction: &Instruction) -> Result<(Destination,
         }
         _ => None,
     };
-    if name.starts_with("v_s_") {
+    if written == Written::Scalar {
         return Ok((Destination::Scalar(destination(level, vgpr.into())?), None));
     }
     if instruction.opcode().operands.first().is_some_and(|operand| operand.kind == OperandKind::SdstVdst) {
@@ -246,7 +216,7 @@ fn modifiers(instruction: &Instruction, operation: &Operation, clamp: bool) -> R
         let second = u8::from(named(instruction.field(Field::Vsrc1)));
         // The literal of `fmamk` stands between the registers.
         modifiers.highs = u8::from(first)
-            | if instruction.name() == "v_fmamk_f16" {
+            | if instruction.op() == Op::VFmamkF16 {
                 second << 2
             } else {
                 second << 1 | u8::from(named(instruction.field(Field::Vdst))) << 2
@@ -290,11 +260,11 @@ fn small_parts(instruction: &Instruction) -> Option<Sdwa> {
     let whole = Part { select: 6, signed: false };
     let read = |select| Sdwa { sources: [Part { select, signed: false }, whole], destination: None };
     let write = |select| Sdwa { sources: [whole; 2], destination: Some((select, Unused::Keep)) };
-    Some(match instruction.name() {
-        "v_cvt_f32_fp8" | "v_cvt_f32_bf8" => read((select & 1) << 1 | select >> 1 & 1),
-        "v_cvt_pk_f32_fp8" | "v_cvt_pk_f32_bf8" => read(4 + (select & 1)),
-        "v_cvt_pk_fp8_f32" | "v_cvt_pk_bf8_f32" => write(4 + (select >> 3 & 1)),
-        "v_cvt_sr_fp8_f32" | "v_cvt_sr_bf8_f32" => write(select >> 2 & 3),
+    Some(match instruction.op() {
+        Op::VCvtF32Fp8 | Op::VCvtF32Bf8 => read((select & 1) << 1 | select >> 1 & 1),
+        Op::VCvtPkF32Fp8 | Op::VCvtPkF32Bf8 => read(4 + (select & 1)),
+        Op::VCvtPkFp8F32 | Op::VCvtPkBf8F32 => write(4 + (select >> 3 & 1)),
+        Op::VCvtSrFp8F32 | Op::VCvtSrBf8F32 => write(select >> 2 & 3),
         _ => return None,
     })
 }
@@ -302,49 +272,27 @@ fn small_parts(instruction: &Instruction) -> Option<Sdwa> {
 /// Returns the place of a 16-bit result.
 fn half(instruction: &Instruction, high: bool) -> Half {
     let keeps = [
-        "v_mad_f16",
-        "v_mad_u16",
-        "v_mad_i16",
-        "v_fma_f16",
-        "v_div_fixup_f16",
-        "v_mac_f16",
-        "v_madak_f16",
-        "v_madmk_f16",
+        Op::VMadF16,
+        Op::VMadU16,
+        Op::VMadI16,
+        Op::VFmaF16,
+        Op::VDivFixupF16,
+        Op::VMacF16,
+        Op::VMadakF16,
+        Op::VMadmkF16,
     ];
     match instruction.level() {
         _ if high => Half::High,
         GfxLevel::Gfx6 | GfxLevel::Gfx7 | GfxLevel::Gfx8 => Half::Only,
-        GfxLevel::Gfx9 if keeps.contains(&instruction.name()) => Half::Low,
+        GfxLevel::Gfx9 if keeps.contains(&instruction.op()) => Half::Low,
         GfxLevel::Gfx9 => Half::Only,
         _ => Half::Low,
     }
 }
 
 /// Decodes operations across lanes.
-fn lane(shape: Shape, instruction: &Instruction) -> Result<Option<LaneStep>, Refusal> {
-    let name = instruction.name();
+pub(super) fn lane(shape: Shape, instruction: &Instruction, kind: LaneKind) -> Result<Action, Refusal> {
     let vdst = instruction.field(Field::Vdst);
-    let indexed = |source, destination, split| LaneKind::Move { source, destination, split };
-    let permute = |crosses, variable| LaneKind::Permute { crosses, variable };
-    let kind = match name {
-        "v_readfirstlane_b32" => LaneKind::ReadFirst,
-        "v_readlane_b32" => LaneKind::Read,
-        "v_writelane_b32" => LaneKind::Write,
-        "v_mbcnt_lo_u32_b32" => LaneKind::CountLow,
-        "v_mbcnt_hi_u32_b32" => LaneKind::CountHigh,
-        "v_swap_b32" => LaneKind::Swap,
-        "v_swaprel_b32" => LaneKind::SwapIndexed,
-        "v_movrels_b32" => indexed(true, false, false),
-        "v_movreld_b32" => indexed(false, true, false),
-        "v_movrelsd_b32" => indexed(true, true, false),
-        "v_movrelsd_2_b32" => indexed(true, true, true),
-        "v_permlane16_b32" => permute(false, false),
-        "v_permlanex16_b32" => permute(true, false),
-        "v_permlane16_var_b32" => permute(false, true),
-        "v_permlanex16_var_b32" => permute(true, true),
-        "v_permlane64_b32" => LaneKind::SwapHalves,
-        _ => return Ok(None),
-    };
     let mut sources = [Source::Constant(0); 3];
     sources[0] = first(instruction, Type::Int32)?;
     for operand in instruction.opcode().operands {
@@ -368,5 +316,6 @@ fn lane(shape: Shape, instruction: &Instruction) -> Result<Option<LaneStep>, Ref
     if dpp.is_some() && !matches!(kind, LaneKind::CountLow | LaneKind::CountHigh | LaneKind::Move { .. }) {
         return Err(Refusal::Illegal("the operation has no DPP"));
     }
-    Ok(Some(LaneStep { kind, sources, destination, flags: instruction.field(Field::OpSel) as u8, dpp }))
+    let flags = instruction.field(Field::OpSel) as u8;
+    Ok(Action::Lane(Box::new(LaneStep { kind, sources, destination, flags, dpp })))
 }

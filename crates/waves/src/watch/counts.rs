@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use amdgpu_isa::{Format, Instruction};
+use amdgpu_isa::{Format, Instruction, Op};
 
 /// A class of instructions in the counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -62,11 +62,36 @@ impl InstructionClass {
     }
 
     pub(super) fn of(instruction: &Instruction) -> Self {
-        let name = instruction.name();
-        let jumps = ["s_branch", "s_cbranch", "s_setpc", "s_swappc", "s_call", "s_subvector"];
+        match instruction.op() {
+            Op::SBranch
+            | Op::SCbranchCdbgsys
+            | Op::SCbranchCdbgsysAndUser
+            | Op::SCbranchCdbgsysOrUser
+            | Op::SCbranchCdbguser
+            | Op::SCbranchExecnz
+            | Op::SCbranchExecz
+            | Op::SCbranchGFork
+            | Op::SCbranchIFork
+            | Op::SCbranchJoin
+            | Op::SCbranchScc0
+            | Op::SCbranchScc1
+            | Op::SCbranchVccnz
+            | Op::SCbranchVccz
+            | Op::SSetpcB64
+            | Op::SSwappcB64
+            | Op::SCallB64
+            | Op::SSubvectorLoopBegin
+            | Op::SSubvectorLoopEnd => return Self::Branch,
+            Op::SBarrier
+            | Op::SBarrierInit
+            | Op::SBarrierJoin
+            | Op::SBarrierLeave
+            | Op::SBarrierSignal
+            | Op::SBarrierSignalIsfirst
+            | Op::SBarrierWait => return Self::Barrier,
+            _ => {}
+        }
         match instruction.format() {
-            _ if jumps.iter().any(|start| name.starts_with(start)) => Self::Branch,
-            _ if name.starts_with("s_barrier") => Self::Barrier,
             Format::Sop1 | Format::Sop2 | Format::Sopc | Format::Sopk => Self::Scalar,
             Format::Smem | Format::Smrd => Self::ScalarMemory,
             Format::Ds => Self::Lds,

@@ -190,3 +190,13 @@ fn vgprs_end_with_the_allocation() {
         assert!(uses(place, count - 1) && !uses(place, count), "{place:?}");
     }
 }
+
+#[test]
+fn both_operations_of_a_dual_instruction_round_as_mode_says() {
+    for place in places().into_iter().filter(|place| place.0 >= GfxLevel::Gfx11 && place.1 == WaveSize::Wave32) {
+        // 1 + 2^-30 and 1 + 2^-30 * 1, towards positive infinity.
+        let code = "v_mov_b32_e32 v2, 0x30800000\nv_mov_b32_e32 v3, 1.0\nv_mov_b32_e32 v4, 1.0\ns_round_mode 0x1
+            v_dual_fmac_f32 v4, v2, v3 :: v_dual_add_f32 v7, v3, v2";
+        assert_eq!(results(place, code, &["v4", "v7"], &[]), [0x3f80_0001; 2], "{place:?}");
+    }
+}

@@ -71,6 +71,6 @@ fn scale64(a: f64, denominator: f64, numerator: f64) -> (f64, bool) {
 }
 
 operations! { TABLE;
-    narrow_carry ["v_div_scale_f32"] (a: f32, b: f32, c: f32) -> f32 { scale32(a, b, c) }
-    wide_carry ["v_div_scale_f64"] (a: f64, b: f64, c: f64) -> f64 { scale64(a, b, c) }
+    narrow_carry [VDivScaleF32] (a: f32, b: f32, c: f32) -> f32 { scale32(a, b, c) }
+    wide_carry [VDivScaleF64] (a: f64, b: f64, c: f64) -> f64 { scale64(a, b, c) }
 }

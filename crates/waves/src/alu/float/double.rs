@@ -198,29 +198,29 @@ fn trig_preop(value: f64, segment: u32) -> f64 {
 }
 
 operations! { TABLE;
-    wide ["v_add_f64"] (a: f64, b: f64; mode) -> f64 { sum(a, b, mode) }
-    wide ["v_mul_f64"] (a: f64, b: f64; mode) -> f64 { product(a, b, mode) }
-    wide ["v_fma_f64"] (a: f64, b: f64, c: f64; mode) -> f64 { fma(a, b, c, mode) }
-    wide ["v_min_f64", "v_min_num_f64"] (a: f64, b: f64) -> f64 { minimum(a, b) }
-    wide ["v_max_f64", "v_max_num_f64"] (a: f64, b: f64) -> f64 { maximum(a, b) }
-    wide ["v_minimum_f64"] (a: f64, b: f64) -> f64 { minimum_nan(a, b) }
-    wide ["v_maximum_f64"] (a: f64, b: f64) -> f64 { maximum_nan(a, b) }
-    wide ["v_floor_f64"] (a: f64) -> f64 { a.floor() }
-    wide ["v_ceil_f64"] (a: f64) -> f64 { a.ceil() }
-    wide ["v_trunc_f64"] (a: f64) -> f64 { a.trunc() }
-    wide ["v_rndne_f64"] (a: f64) -> f64 { a.round_ties_even() }
-    wide ["v_fract_f64"] (a: f64) -> f64 { fraction(a) }
-    wide ["v_rcp_f64"] (a: f64) -> f64 { 1.0 / a }
-    wide ["v_rcp_clamp_f64"] (a: f64) -> f64 { (1.0 / a).clamp(-f64::MAX, f64::MAX) }
-    wide ["v_rsq_f64"] (a: f64) -> f64 { if a == 0.0 { 1.0 / a } else { 1.0 / a.sqrt() } }
-    wide ["v_rsq_clamp_f64"] (a: f64) -> f64 { (1.0 / a.sqrt()).clamp(-f64::MAX, f64::MAX) }
-    wide ["v_sqrt_f64"] (a: f64) -> f64 { a.sqrt() }
-    wide ["v_frexp_mant_f64"] (a: f64) -> f64 { mantissa(a) }
-    wide ["v_frexp_exp_i32_f64"] (a: f64) -> i32 { exponent(a) }
-    wide ["v_ldexp_f64"] (a: f64, b: i32; mode) -> f64 { ldexp(a, b, mode) }
-    wide ["v_div_fixup_f64"] (a: f64, b: f64, c: f64) -> f64 { division_fixup(a, b, c) }
-    wide ["v_trig_preop_f64"] (a: f64, b: u32) -> f64 { trig_preop(a, b) }
-    wide ["v_cmp_class_f64"] (a: Bits64, b: u32) -> bool { class(a.0, b) }
+    wide [VAddF64] (a: f64, b: f64; mode) -> f64 { sum(a, b, mode) }
+    wide [VMulF64] (a: f64, b: f64; mode) -> f64 { product(a, b, mode) }
+    wide [VFmaF64, VDivFmasF64] (a: f64, b: f64, c: f64; mode) -> f64 { fma(a, b, c, mode) }
+    wide [VMinF64, VMinNumF64] (a: f64, b: f64) -> f64 { minimum(a, b) }
+    wide [VMaxF64, VMaxNumF64] (a: f64, b: f64) -> f64 { maximum(a, b) }
+    wide [VMinimumF64] (a: f64, b: f64) -> f64 { minimum_nan(a, b) }
+    wide [VMaximumF64] (a: f64, b: f64) -> f64 { maximum_nan(a, b) }
+    wide [VFloorF64] (a: f64) -> f64 { a.floor() }
+    wide [VCeilF64] (a: f64) -> f64 { a.ceil() }
+    wide [VTruncF64] (a: f64) -> f64 { a.trunc() }
+    wide [VRndneF64] (a: f64) -> f64 { a.round_ties_even() }
+    wide [VFractF64] (a: f64) -> f64 { fraction(a) }
+    wide [VRcpF64] (a: f64) -> f64 { 1.0 / a }
+    wide [VRcpClampF64] (a: f64) -> f64 { (1.0 / a).clamp(-f64::MAX, f64::MAX) }
+    wide [VRsqF64] (a: f64) -> f64 { if a == 0.0 { 1.0 / a } else { 1.0 / a.sqrt() } }
+    wide [VRsqClampF64] (a: f64) -> f64 { (1.0 / a.sqrt()).clamp(-f64::MAX, f64::MAX) }
+    wide [VSqrtF64] (a: f64) -> f64 { a.sqrt() }
+    wide [VFrexpMantF64] (a: f64) -> f64 { mantissa(a) }
+    wide [VFrexpExpI32F64] (a: f64) -> i32 { exponent(a) }
+    wide [VLdexpF64] (a: f64, b: i32; mode) -> f64 { ldexp(a, b, mode) }
+    wide [VDivFixupF64] (a: f64, b: f64, c: f64) -> f64 { division_fixup(a, b, c) }
+    wide [VTrigPreopF64] (a: f64, b: u32) -> f64 { trig_preop(a, b) }
+    wide [VCmpClassF64, VCmpxClassF64] (a: Bits64, b: u32) -> bool { class(a.0, b) }
 }
 
 #[cfg(test)]

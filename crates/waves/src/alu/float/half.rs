@@ -77,41 +77,41 @@ fn turns(value: f64, function: impl Fn(f64) -> f64) -> f64 {
 }
 
 operations! { TABLE;
-    narrow ["v_add_f16"] (a: Half, b: Half; mode) -> Half { sum(a.wide(), b.wide(), mode) }
-    narrow ["v_sub_f16"] (a: Half, b: Half; mode) -> Half { sum(a.wide(), -b.wide(), mode) }
-    narrow ["v_subrev_f16"] (a: Half, b: Half; mode) -> Half { sum(b.wide(), -a.wide(), mode) }
-    narrow ["v_mul_f16"] (a: Half, b: Half; mode) -> Half { Half::new(a.wide() * b.wide(), mode) }
-    narrow ["v_fma_f16", "v_fmac_f16", "v_fmaak_f16", "v_fmamk_f16", "v_fma_legacy_f16"] (a: Half, b: Half, c: Half; mode) -> Half { sum(a.wide() * b.wide(), c.wide(), mode) }
-    narrow ["v_mad_f16", "v_mac_f16", "v_madak_f16", "v_madmk_f16", "v_mad_legacy_f16"] (a: Half, b: Half, c: Half; mode) -> Half { sum(Half::new(a.wide() * b.wide(), mode).wide(), c.wide(), mode) }
-    narrow ["v_min_f16", "v_min_num_f16"] (a: Half, b: Half) -> Half { minimum(a, b) }
-    narrow ["v_max_f16", "v_max_num_f16"] (a: Half, b: Half) -> Half { maximum(a, b) }
-    narrow ["v_minimum_f16"] (a: Half, b: Half) -> Half { minimum_nan(a, b) }
-    narrow ["v_maximum_f16"] (a: Half, b: Half) -> Half { maximum_nan(a, b) }
-    narrow ["v_min3_f16", "v_min3_num_f16"] (a: Half, b: Half, c: Half) -> Half { minimum(minimum(a, b), c) }
-    narrow ["v_max3_f16", "v_max3_num_f16"] (a: Half, b: Half, c: Half) -> Half { maximum(maximum(a, b), c) }
-    narrow ["v_minimum3_f16"] (a: Half, b: Half, c: Half) -> Half { minimum_nan(minimum_nan(a, b), c) }
-    narrow ["v_maximum3_f16"] (a: Half, b: Half, c: Half) -> Half { maximum_nan(maximum_nan(a, b), c) }
-    narrow ["v_med3_f16", "v_med3_num_f16"] (a: Half, b: Half, c: Half) -> Half { median(a, b, c) }
-    narrow ["v_minmax_f16", "v_minmax_num_f16"] (a: Half, b: Half, c: Half) -> Half { maximum(minimum(a, b), c) }
-    narrow ["v_maxmin_f16", "v_maxmin_num_f16"] (a: Half, b: Half, c: Half) -> Half { minimum(maximum(a, b), c) }
-    narrow ["v_minimummaximum_f16"] (a: Half, b: Half, c: Half) -> Half { maximum_nan(minimum_nan(a, b), c) }
-    narrow ["v_maximumminimum_f16"] (a: Half, b: Half, c: Half) -> Half { minimum_nan(maximum_nan(a, b), c) }
-    narrow ["v_floor_f16"] (a: Half; mode) -> Half { Half::new(a.wide().floor(), mode) }
-    narrow ["v_ceil_f16"] (a: Half; mode) -> Half { Half::new(a.wide().ceil(), mode) }
-    narrow ["v_trunc_f16"] (a: Half; mode) -> Half { Half::new(a.wide().trunc(), mode) }
-    narrow ["v_rndne_f16"] (a: Half; mode) -> Half { Half::new(a.wide().round_ties_even(), mode) }
-    narrow ["v_fract_f16"] (a: Half; mode) -> Half { Half::new(fraction(a.wide()), mode) }
-    narrow ["v_rcp_f16", "v_s_rcp_f16"] (a: Half; mode) -> Half { Half::new(1.0 / a.wide(), mode) }
-    narrow ["v_rsq_f16", "v_s_rsq_f16"] (a: Half; mode) -> Half { Half::new(if a.wide() == 0.0 { 1.0 / a.wide() } else { 1.0 / a.wide().sqrt() }, mode) }
-    narrow ["v_sqrt_f16", "v_s_sqrt_f16"] (a: Half; mode) -> Half { Half::new(a.wide().sqrt(), mode) }
-    narrow ["v_log_f16", "v_s_log_f16"] (a: Half; mode) -> Half { Half::new(a.wide().log2(), mode) }
-    narrow ["v_exp_f16", "v_s_exp_f16"] (a: Half; mode) -> Half { Half::new(a.wide().exp2(), mode) }
-    narrow ["v_sin_f16"] (a: Half; mode) -> Half { Half::new(turns(a.wide(), f64::sin), mode) }
-    narrow ["v_cos_f16"] (a: Half; mode) -> Half { Half::new(turns(a.wide(), f64::cos), mode) }
-    narrow ["v_frexp_mant_f16"] (a: Half; mode) -> Half { Half::new(mantissa(a), mode) }
-    narrow ["v_frexp_exp_i16_f16"] (a: Half) -> i16 { exponent(a) }
-    narrow ["v_ldexp_f16"] (a: Half, b: i16; mode) -> Half { Half::new(a.wide() * 2.0_f64.powi(i32::from(b).clamp(-100, 100)), mode) }
-    narrow ["v_div_fixup_f16", "v_div_fixup_legacy_f16"] (a: Half, b: Half, c: Half; mode) -> Half { Half::new(division_fixup(a, b, c), mode) }
-    narrow ["v_pack_b32_f16"] (a: Half, b: Half) -> u32 { u32::from(a.0) | u32::from(b.0) << 16 }
-    narrow ["v_cmp_class_f16"] (a: Bits16, b: u32) -> bool { class(a.0, b) }
+    narrow [VAddF16, VPkAddF16] (a: Half, b: Half; mode) -> Half { sum(a.wide(), b.wide(), mode) }
+    narrow [VSubF16] (a: Half, b: Half; mode) -> Half { sum(a.wide(), -b.wide(), mode) }
+    narrow [VSubrevF16] (a: Half, b: Half; mode) -> Half { sum(b.wide(), -a.wide(), mode) }
+    narrow [VMulF16, VPkMulF16] (a: Half, b: Half; mode) -> Half { Half::new(a.wide() * b.wide(), mode) }
+    narrow [VFmaF16, VPkFmaF16, VFmacF16, VPkFmacF16, VFmaakF16, VFmamkF16, VFmaLegacyF16] (a: Half, b: Half, c: Half; mode) -> Half { sum(a.wide() * b.wide(), c.wide(), mode) }
+    narrow [VMadF16, VMacF16, VMadakF16, VMadmkF16, VMadLegacyF16] (a: Half, b: Half, c: Half; mode) -> Half { sum(Half::new(a.wide() * b.wide(), mode).wide(), c.wide(), mode) }
+    narrow [VMinF16, VPkMinF16, VMinNumF16, VPkMinNumF16] (a: Half, b: Half) -> Half { minimum(a, b) }
+    narrow [VMaxF16, VPkMaxF16, VMaxNumF16, VPkMaxNumF16] (a: Half, b: Half) -> Half { maximum(a, b) }
+    narrow [VMinimumF16, VPkMinimumF16] (a: Half, b: Half) -> Half { minimum_nan(a, b) }
+    narrow [VMaximumF16, VPkMaximumF16] (a: Half, b: Half) -> Half { maximum_nan(a, b) }
+    narrow [VMin3F16, VMin3NumF16] (a: Half, b: Half, c: Half) -> Half { minimum(minimum(a, b), c) }
+    narrow [VMax3F16, VMax3NumF16] (a: Half, b: Half, c: Half) -> Half { maximum(maximum(a, b), c) }
+    narrow [VMinimum3F16] (a: Half, b: Half, c: Half) -> Half { minimum_nan(minimum_nan(a, b), c) }
+    narrow [VMaximum3F16] (a: Half, b: Half, c: Half) -> Half { maximum_nan(maximum_nan(a, b), c) }
+    narrow [VMed3F16, VMed3NumF16] (a: Half, b: Half, c: Half) -> Half { median(a, b, c) }
+    narrow [VMinmaxF16, VMinmaxNumF16] (a: Half, b: Half, c: Half) -> Half { maximum(minimum(a, b), c) }
+    narrow [VMaxminF16, VMaxminNumF16] (a: Half, b: Half, c: Half) -> Half { minimum(maximum(a, b), c) }
+    narrow [VMinimummaximumF16] (a: Half, b: Half, c: Half) -> Half { maximum_nan(minimum_nan(a, b), c) }
+    narrow [VMaximumminimumF16] (a: Half, b: Half, c: Half) -> Half { minimum_nan(maximum_nan(a, b), c) }
+    narrow [VFloorF16] (a: Half; mode) -> Half { Half::new(a.wide().floor(), mode) }
+    narrow [VCeilF16] (a: Half; mode) -> Half { Half::new(a.wide().ceil(), mode) }
+    narrow [VTruncF16] (a: Half; mode) -> Half { Half::new(a.wide().trunc(), mode) }
+    narrow [VRndneF16] (a: Half; mode) -> Half { Half::new(a.wide().round_ties_even(), mode) }
+    narrow [VFractF16] (a: Half; mode) -> Half { Half::new(fraction(a.wide()), mode) }
+    narrow [VRcpF16, VSRcpF16] (a: Half; mode) -> Half { Half::new(1.0 / a.wide(), mode) }
+    narrow [VRsqF16, VSRsqF16] (a: Half; mode) -> Half { Half::new(if a.wide() == 0.0 { 1.0 / a.wide() } else { 1.0 / a.wide().sqrt() }, mode) }
+    narrow [VSqrtF16, VSSqrtF16] (a: Half; mode) -> Half { Half::new(a.wide().sqrt(), mode) }
+    narrow [VLogF16, VSLogF16] (a: Half; mode) -> Half { Half::new(a.wide().log2(), mode) }
+    narrow [VExpF16, VSExpF16] (a: Half; mode) -> Half { Half::new(a.wide().exp2(), mode) }
+    narrow [VSinF16] (a: Half; mode) -> Half { Half::new(turns(a.wide(), f64::sin), mode) }
+    narrow [VCosF16] (a: Half; mode) -> Half { Half::new(turns(a.wide(), f64::cos), mode) }
+    narrow [VFrexpMantF16] (a: Half; mode) -> Half { Half::new(mantissa(a), mode) }
+    narrow [VFrexpExpI16F16] (a: Half) -> i16 { exponent(a) }
+    narrow [VLdexpF16] (a: Half, b: i16; mode) -> Half { Half::new(a.wide() * 2.0_f64.powi(i32::from(b).clamp(-100, 100)), mode) }
+    narrow [VDivFixupF16, VDivFixupLegacyF16] (a: Half, b: Half, c: Half; mode) -> Half { Half::new(division_fixup(a, b, c), mode) }
+    narrow [VPackB32F16] (a: Half, b: Half) -> u32 { u32::from(a.0) | u32::from(b.0) << 16 }
+    narrow [VCmpClassF16, VCmpxClassF16] (a: Bits16, b: u32) -> bool { class(a.0, b) }
 }

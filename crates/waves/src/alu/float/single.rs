@@ -188,67 +188,67 @@ fn class(bits: u32, mask: u32) -> bool {
 }
 
 operations! { TABLE;
-    float ["v_add_f32"] (a: f32, b: f32) -> f32 { a + b }
-    narrow ["v_add_f32:directed"] (a: f32, b: f32; mode) -> f32 { sum(a.into(), b.into(), mode) }
-    float ["v_sub_f32"] (a: f32, b: f32) -> f32 { a - b }
-    narrow ["v_sub_f32:directed"] (a: f32, b: f32; mode) -> f32 { sum(a.into(), -f64::from(b), mode) }
-    float ["v_subrev_f32"] (a: f32, b: f32) -> f32 { b - a }
-    narrow ["v_subrev_f32:directed"] (a: f32, b: f32; mode) -> f32 { sum(b.into(), -f64::from(a), mode) }
-    float ["v_mul_f32"] (a: f32, b: f32) -> f32 { a * b }
-    narrow ["v_mul_f32:directed"] (a: f32, b: f32; mode) -> f32 { product(a, b, mode) }
-    float ["v_mul_legacy_f32", "v_mul_dx9_zero_f32"] (a: f32, b: f32) -> f32 { legacy_product(a, b) }
-    narrow ["v_mul_legacy_f32:directed", "v_mul_dx9_zero_f32:directed"] (a: f32, b: f32; mode) -> f32 { if a == 0.0 || b == 0.0 { 0.0 } else { product(a, b, mode) } }
-    float ["v_mac_f32", "v_mad_f32", "v_madak_f32", "v_madmk_f32"] (a: f32, b: f32, c: f32) -> f32 { mad(a, b, c) }
-    narrow ["v_mac_legacy_f32", "v_mad_legacy_f32"] (a: f32, b: f32, c: f32) -> f32 { legacy_mad(a, b, c) }
-    narrow ["v_mac_f32:directed", "v_mad_f32:directed", "v_madak_f32:directed", "v_madmk_f32:directed"] (a: f32, b: f32, c: f32; mode) -> f32 { directed_mad(a, b, c, mode, false) }
-    narrow ["v_mac_legacy_f32:directed", "v_mad_legacy_f32:directed"] (a: f32, b: f32, c: f32; mode) -> f32 { directed_mad(a, b, c, mode, true) }
-    float ["v_fma_f32", "v_fmac_f32", "v_fmaak_f32", "v_fmamk_f32"] (a: f32, b: f32, c: f32) -> f32 { fma32::<FUSES>(a, b, c) }
-    narrow ["v_fma_f32:directed"] (a: f32, b: f32, c: f32; mode) -> f32 { sum(f64::from(a) * f64::from(b), c.into(), mode) }
-    narrow ["v_fma_legacy_f32", "v_fmac_legacy_f32", "v_fma_dx9_zero_f32", "v_fmac_dx9_zero_f32"] (a: f32, b: f32, c: f32) -> f32 { legacy_fma::<FUSES>(a, b, c) }
-    narrow ["v_fma_legacy_f32:directed", "v_fmac_legacy_f32:directed", "v_fma_dx9_zero_f32:directed", "v_fmac_dx9_zero_f32:directed"] (a: f32, b: f32, c: f32; mode) -> f32 { if a == 0.0 || b == 0.0 { c } else { sum(f64::from(a) * f64::from(b), c.into(), mode) } }
-    float ["v_min_f32", "v_min_num_f32"] (a: f32, b: f32) -> f32 { minimum(a, b) }
-    float ["v_max_f32", "v_max_num_f32"] (a: f32, b: f32) -> f32 { maximum(a, b) }
-    narrow ["v_min_legacy_f32"] (a: f32, b: f32) -> f32 { if a < b { a } else { b } }
-    narrow ["v_max_legacy_f32"] (a: f32, b: f32) -> f32 { if a >= b { a } else { b } }
-    narrow ["v_minimum_f32"] (a: f32, b: f32) -> f32 { minimum_nan(a, b) }
-    narrow ["v_maximum_f32"] (a: f32, b: f32) -> f32 { maximum_nan(a, b) }
-    narrow ["v_min3_f32", "v_min3_num_f32"] (a: f32, b: f32, c: f32) -> f32 { minimum(minimum(a, b), c) }
-    narrow ["v_max3_f32", "v_max3_num_f32"] (a: f32, b: f32, c: f32) -> f32 { maximum(maximum(a, b), c) }
-    narrow ["v_minimum3_f32"] (a: f32, b: f32, c: f32) -> f32 { minimum_nan(minimum_nan(a, b), c) }
-    narrow ["v_maximum3_f32"] (a: f32, b: f32, c: f32) -> f32 { maximum_nan(maximum_nan(a, b), c) }
-    narrow ["v_med3_f32", "v_med3_num_f32"] (a: f32, b: f32, c: f32) -> f32 { median(a, b, c) }
-    narrow ["v_minmax_f32", "v_minmax_num_f32"] (a: f32, b: f32, c: f32) -> f32 { maximum(minimum(a, b), c) }
-    narrow ["v_maxmin_f32", "v_maxmin_num_f32"] (a: f32, b: f32, c: f32) -> f32 { minimum(maximum(a, b), c) }
-    narrow ["v_minimummaximum_f32"] (a: f32, b: f32, c: f32) -> f32 { maximum_nan(minimum_nan(a, b), c) }
-    narrow ["v_maximumminimum_f32"] (a: f32, b: f32, c: f32) -> f32 { minimum_nan(maximum_nan(a, b), c) }
-    narrow ["v_floor_f32"] (a: f32) -> f32 { a.floor() }
-    narrow ["v_ceil_f32"] (a: f32) -> f32 { a.ceil() }
-    narrow ["v_trunc_f32"] (a: f32) -> f32 { a.trunc() }
-    narrow ["v_rndne_f32"] (a: f32) -> f32 { a.round_ties_even() }
-    narrow ["v_fract_f32"] (a: f32) -> f32 { fraction(a) }
-    narrow ["v_rcp_f32", "v_rcp_iflag_f32", "v_s_rcp_f32"] (a: f32) -> f32 { approximate(a, |a| 1.0 / a) }
-    narrow ["v_rcp_clamp_f32"] (a: f32) -> f32 { approximate(a, |a| 1.0 / a).clamp(-f32::MAX, f32::MAX) }
-    narrow ["v_rcp_legacy_f32"] (a: f32) -> f32 { without_infinity(approximate(a, |a| 1.0 / a)) }
-    narrow ["v_rsq_f32", "v_s_rsq_f32"] (a: f32) -> f32 { approximate(a, |a| if a == 0.0 { 1.0 / a } else { 1.0 / a.sqrt() }) }
-    narrow ["v_rsq_clamp_f32"] (a: f32) -> f32 { approximate(a, |a| 1.0 / a.sqrt()).clamp(-f32::MAX, f32::MAX) }
-    narrow ["v_rsq_legacy_f32"] (a: f32) -> f32 { without_infinity(approximate(a, |a| 1.0 / a.sqrt())) }
-    narrow ["v_sqrt_f32", "v_s_sqrt_f32"] (a: f32) -> f32 { approximate(a, f64::sqrt) }
-    narrow ["v_log_f32", "v_log_legacy_f32", "v_s_log_f32"] (a: f32) -> f32 { approximate(a, f64::log2) }
-    narrow ["v_log_clamp_f32"] (a: f32) -> f32 { approximate(a, f64::log2).clamp(-f32::MAX, f32::INFINITY) }
-    narrow ["v_exp_f32", "v_exp_legacy_f32", "v_s_exp_f32"] (a: f32) -> f32 { approximate(a, f64::exp2) }
-    narrow ["v_sin_f32"] (a: f32) -> f32 { approximate(a, sine_of_turns) }
-    narrow ["v_cos_f32"] (a: f32) -> f32 { approximate(a, cosine_of_turns) }
-    narrow ["v_frexp_mant_f32"] (a: f32) -> f32 { mantissa(a) }
-    narrow ["v_frexp_exp_i32_f32"] (a: f32) -> i32 { exponent(a) }
-    narrow ["v_ldexp_f32"] (a: f32, b: i32; mode) -> f32 { scaled(a, b, mode) }
-    narrow ["v_cubeid_f32"] (a: f32, b: f32, c: f32) -> f32 { Cube::new(a, b, c).face }
-    narrow ["v_cubema_f32"] (a: f32, b: f32, c: f32) -> f32 { Cube::new(a, b, c).major }
-    narrow ["v_cubesc_f32"] (a: f32, b: f32, c: f32) -> f32 { Cube::new(a, b, c).s }
-    narrow ["v_cubetc_f32"] (a: f32, b: f32, c: f32) -> f32 { Cube::new(a, b, c).t }
-    narrow ["v_div_fixup_f32"] (a: f32, b: f32, c: f32) -> f32 { division_fixup(a, b, c) }
-    narrow ["v_mullit_f32"] (a: f32, b: f32, c: f32) -> f32 { lit(a, b, c, |a, b| a * b) }
-    narrow ["v_mullit_f32:directed"] (a: f32, b: f32, c: f32; mode) -> f32 { lit(a, b, c, |a, b| product(a, b, mode)) }
-    narrow ["v_cmp_class_f32"] (a: crate::alu::kernel::Bits32, b: u32) -> bool { class(a.0, b) }
+    float [VAddF32, VDualAddF32] (a: f32, b: f32) -> f32 { a + b }
+    narrow [VAddF32, VDualAddF32; Directed] (a: f32, b: f32; mode) -> f32 { sum(a.into(), b.into(), mode) }
+    float [VSubF32, VDualSubF32] (a: f32, b: f32) -> f32 { a - b }
+    narrow [VSubF32, VDualSubF32; Directed] (a: f32, b: f32; mode) -> f32 { sum(a.into(), -f64::from(b), mode) }
+    float [VSubrevF32, VDualSubrevF32] (a: f32, b: f32) -> f32 { b - a }
+    narrow [VSubrevF32, VDualSubrevF32; Directed] (a: f32, b: f32; mode) -> f32 { sum(b.into(), -f64::from(a), mode) }
+    float [VMulF32, VDualMulF32] (a: f32, b: f32) -> f32 { a * b }
+    narrow [VMulF32, VDualMulF32; Directed] (a: f32, b: f32; mode) -> f32 { product(a, b, mode) }
+    float [VMulLegacyF32, VMulDx9ZeroF32, VDualMulDx9ZeroF32] (a: f32, b: f32) -> f32 { legacy_product(a, b) }
+    narrow [VMulLegacyF32, VMulDx9ZeroF32, VDualMulDx9ZeroF32; Directed] (a: f32, b: f32; mode) -> f32 { if a == 0.0 || b == 0.0 { 0.0 } else { product(a, b, mode) } }
+    float [VMacF32, VMadF32, VMadakF32, VMadmkF32] (a: f32, b: f32, c: f32) -> f32 { mad(a, b, c) }
+    narrow [VMacLegacyF32, VMadLegacyF32] (a: f32, b: f32, c: f32) -> f32 { legacy_mad(a, b, c) }
+    narrow [VMacF32, VMadF32, VMadakF32, VMadmkF32; Directed] (a: f32, b: f32, c: f32; mode) -> f32 { directed_mad(a, b, c, mode, false) }
+    narrow [VMacLegacyF32, VMadLegacyF32; Directed] (a: f32, b: f32, c: f32; mode) -> f32 { directed_mad(a, b, c, mode, true) }
+    float [VFmaF32, VDivFmasF32, VFmacF32, VDualFmacF32, VFmaakF32, VDualFmaakF32, VFmamkF32, VDualFmamkF32] (a: f32, b: f32, c: f32) -> f32 { fma32::<FUSES>(a, b, c) }
+    narrow [VFmaF32, VDivFmasF32, VFmacF32, VFmaakF32, VFmamkF32, VDualFmacF32, VDualFmaakF32, VDualFmamkF32; Directed] (a: f32, b: f32, c: f32; mode) -> f32 { sum(f64::from(a) * f64::from(b), c.into(), mode) }
+    narrow [VFmaLegacyF32, VFmacLegacyF32, VFmaDx9ZeroF32, VFmacDx9ZeroF32] (a: f32, b: f32, c: f32) -> f32 { legacy_fma::<FUSES>(a, b, c) }
+    narrow [VFmaLegacyF32, VFmacLegacyF32, VFmaDx9ZeroF32, VFmacDx9ZeroF32; Directed] (a: f32, b: f32, c: f32; mode) -> f32 { if a == 0.0 || b == 0.0 { c } else { sum(f64::from(a) * f64::from(b), c.into(), mode) } }
+    float [VMinF32, VDualMinF32, VMinNumF32, VDualMinNumF32] (a: f32, b: f32) -> f32 { minimum(a, b) }
+    float [VMaxF32, VDualMaxF32, VMaxNumF32, VDualMaxNumF32] (a: f32, b: f32) -> f32 { maximum(a, b) }
+    narrow [VMinLegacyF32] (a: f32, b: f32) -> f32 { if a < b { a } else { b } }
+    narrow [VMaxLegacyF32] (a: f32, b: f32) -> f32 { if a >= b { a } else { b } }
+    narrow [VMinimumF32] (a: f32, b: f32) -> f32 { minimum_nan(a, b) }
+    narrow [VMaximumF32] (a: f32, b: f32) -> f32 { maximum_nan(a, b) }
+    narrow [VMin3F32, VMin3NumF32] (a: f32, b: f32, c: f32) -> f32 { minimum(minimum(a, b), c) }
+    narrow [VMax3F32, VMax3NumF32] (a: f32, b: f32, c: f32) -> f32 { maximum(maximum(a, b), c) }
+    narrow [VMinimum3F32] (a: f32, b: f32, c: f32) -> f32 { minimum_nan(minimum_nan(a, b), c) }
+    narrow [VMaximum3F32] (a: f32, b: f32, c: f32) -> f32 { maximum_nan(maximum_nan(a, b), c) }
+    narrow [VMed3F32, VMed3NumF32] (a: f32, b: f32, c: f32) -> f32 { median(a, b, c) }
+    narrow [VMinmaxF32, VMinmaxNumF32] (a: f32, b: f32, c: f32) -> f32 { maximum(minimum(a, b), c) }
+    narrow [VMaxminF32, VMaxminNumF32] (a: f32, b: f32, c: f32) -> f32 { minimum(maximum(a, b), c) }
+    narrow [VMinimummaximumF32] (a: f32, b: f32, c: f32) -> f32 { maximum_nan(minimum_nan(a, b), c) }
+    narrow [VMaximumminimumF32] (a: f32, b: f32, c: f32) -> f32 { minimum_nan(maximum_nan(a, b), c) }
+    narrow [VFloorF32] (a: f32) -> f32 { a.floor() }
+    narrow [VCeilF32] (a: f32) -> f32 { a.ceil() }
+    narrow [VTruncF32] (a: f32) -> f32 { a.trunc() }
+    narrow [VRndneF32] (a: f32) -> f32 { a.round_ties_even() }
+    narrow [VFractF32] (a: f32) -> f32 { fraction(a) }
+    narrow [VRcpF32, VRcpIflagF32, VSRcpF32] (a: f32) -> f32 { approximate(a, |a| 1.0 / a) }
+    narrow [VRcpClampF32] (a: f32) -> f32 { approximate(a, |a| 1.0 / a).clamp(-f32::MAX, f32::MAX) }
+    narrow [VRcpLegacyF32] (a: f32) -> f32 { without_infinity(approximate(a, |a| 1.0 / a)) }
+    narrow [VRsqF32, VSRsqF32] (a: f32) -> f32 { approximate(a, |a| if a == 0.0 { 1.0 / a } else { 1.0 / a.sqrt() }) }
+    narrow [VRsqClampF32] (a: f32) -> f32 { approximate(a, |a| 1.0 / a.sqrt()).clamp(-f32::MAX, f32::MAX) }
+    narrow [VRsqLegacyF32] (a: f32) -> f32 { without_infinity(approximate(a, |a| 1.0 / a.sqrt())) }
+    narrow [VSqrtF32, VSSqrtF32] (a: f32) -> f32 { approximate(a, f64::sqrt) }
+    narrow [VLogF32, VLogLegacyF32, VSLogF32] (a: f32) -> f32 { approximate(a, f64::log2) }
+    narrow [VLogClampF32] (a: f32) -> f32 { approximate(a, f64::log2).clamp(-f32::MAX, f32::INFINITY) }
+    narrow [VExpF32, VExpLegacyF32, VSExpF32] (a: f32) -> f32 { approximate(a, f64::exp2) }
+    narrow [VSinF32] (a: f32) -> f32 { approximate(a, sine_of_turns) }
+    narrow [VCosF32] (a: f32) -> f32 { approximate(a, cosine_of_turns) }
+    narrow [VFrexpMantF32] (a: f32) -> f32 { mantissa(a) }
+    narrow [VFrexpExpI32F32] (a: f32) -> i32 { exponent(a) }
+    narrow [VLdexpF32] (a: f32, b: i32; mode) -> f32 { scaled(a, b, mode) }
+    narrow [VCubeidF32] (a: f32, b: f32, c: f32) -> f32 { Cube::new(a, b, c).face }
+    narrow [VCubemaF32] (a: f32, b: f32, c: f32) -> f32 { Cube::new(a, b, c).major }
+    narrow [VCubescF32] (a: f32, b: f32, c: f32) -> f32 { Cube::new(a, b, c).s }
+    narrow [VCubetcF32] (a: f32, b: f32, c: f32) -> f32 { Cube::new(a, b, c).t }
+    narrow [VDivFixupF32] (a: f32, b: f32, c: f32) -> f32 { division_fixup(a, b, c) }
+    narrow [VMullitF32] (a: f32, b: f32, c: f32) -> f32 { lit(a, b, c, |a, b| a * b) }
+    narrow [VMullitF32; Directed] (a: f32, b: f32, c: f32; mode) -> f32 { lit(a, b, c, |a, b| product(a, b, mode)) }
+    narrow [VCmpClassF32, VCmpxClassF32] (a: crate::alu::kernel::Bits32, b: u32) -> bool { class(a.0, b) }
 }
 
 #[cfg(test)]
@@ -286,7 +286,7 @@ mod tests {
         let operations = TABLE.iter().filter_map(|operation| Some((operation, operation.flushing?)));
         let mut count = 0;
         for (operation, flushing) in operations {
-            let Kernel::Narrow(plain) = operation.kernel else { panic!("{:?}", operation.names) };
+            let Kernel::Narrow(plain) = operation.kernel else { panic!("{:?}", operation.ops) };
             for third in EDGES {
                 for first in 0..4 {
                     // Every pair of edges, in four times 64 lanes.
@@ -300,7 +300,7 @@ mod tests {
                     let (mut expected, mut found) = ([0; 64], [0; 64]);
                     plain(Unit::Baseline, &mut expected, &operands.map(flush).each_ref(), Mode(0));
                     flushing(Unit::Baseline, &mut found, &operands.each_ref(), Mode(0));
-                    assert_eq!(found, flush(expected), "{:?}", operation.names);
+                    assert_eq!(found, flush(expected), "{:?}", operation.ops);
                 }
             }
             count += 1;

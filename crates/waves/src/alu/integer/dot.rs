@@ -50,31 +50,31 @@ fn clamped_unsigned(value: i64) -> u32 {
 }
 
 operations! { TABLE;
-    narrow ["v_dot2_f32_f16", "v_dot2acc_f32_f16", "v_dot2c_f32_f16"] (a: u32, b: u32, c: f32) -> f32 { flushed((f64::from(half(a, 0) * half(b, 0)) + f64::from(half(a, 1) * half(b, 1)) + f64::from(c)) as f32) }
-    narrow ["v_dot2_f32_bf16", "v_dot2acc_f32_bf16"] (a: u32, b: u32, c: f32) -> f32 { flushed((f64::from(brain(a, 0)) * f64::from(brain(b, 0)) + f64::from(brain(a, 1)) * f64::from(brain(b, 1)) + f64::from(c)) as f32) }
-    narrow ["v_dot2_f16_f16"] (a: u32, b: u32, c: Half; mode) -> Half {
+    narrow [VDot2F32F16, VDot2accF32F16, VDualDot2accF32F16, VDot2cF32F16] (a: u32, b: u32, c: f32) -> f32 { flushed((f64::from(half(a, 0) * half(b, 0)) + f64::from(half(a, 1) * half(b, 1)) + f64::from(c)) as f32) }
+    narrow [VDot2F32Bf16, VDualDot2accF32Bf16] (a: u32, b: u32, c: f32) -> f32 { flushed((f64::from(brain(a, 0)) * f64::from(brain(b, 0)) + f64::from(brain(a, 1)) * f64::from(brain(b, 1)) + f64::from(c)) as f32) }
+    narrow [VDot2F16F16] (a: u32, b: u32, c: Half; mode) -> Half {
         let product = |index| f64::from(half(a, index)) * f64::from(half(b, index));
         Half::new(odd_sum(product(0) + product(1), c.wide()), mode)
     }
-    narrow ["v_dot2_bf16_bf16"] (a: u32, b: u32, c: Bits16) -> Bits16 {
+    narrow [VDot2Bf16Bf16] (a: u32, b: u32, c: Bits16) -> Bits16 {
         let product = |index| f64::from(brain(a, index)) * f64::from(brain(b, index));
         let sum = odd_sum(product(0) + product(1), f64::from(brain(c.0.into(), 0)));
         Bits16(encode(sum, 7, 127, Direction::Nearest) as u16)
     }
-    narrow ["v_dot4_f32_fp8_fp8"] (a: u32, b: u32, c: f32) -> f32 { small_products((a, Fp8), (b, Fp8), c) }
-    narrow ["v_dot4_f32_fp8_bf8"] (a: u32, b: u32, c: f32) -> f32 { small_products((a, Fp8), (b, Bf8), c) }
-    narrow ["v_dot4_f32_bf8_fp8"] (a: u32, b: u32, c: f32) -> f32 { small_products((a, Bf8), (b, Fp8), c) }
-    narrow ["v_dot4_f32_bf8_bf8"] (a: u32, b: u32, c: f32) -> f32 { small_products((a, Bf8), (b, Bf8), c) }
-    narrow ["v_dot2_i32_i16"] (a: u32, b: u32, c: i32) -> i32 { (products(a, b, 16, signed) + i64::from(c)) as i32 }
-    narrow ["v_dot2_u32_u16"] (a: u32, b: u32, c: u32) -> u32 { (products(a, b, 16, unsigned) + i64::from(c)) as u32 }
-    narrow ["v_dot4_i32_i8", "v_dot4c_i32_i8"] (a: u32, b: u32, c: i32) -> i32 { (products(a, b, 8, signed) + i64::from(c)) as i32 }
-    narrow ["v_dot4_u32_u8"] (a: u32, b: u32, c: u32) -> u32 { (products(a, b, 8, unsigned) + i64::from(c)) as u32 }
-    narrow ["v_dot8_i32_i4"] (a: u32, b: u32, c: i32) -> i32 { (products(a, b, 4, signed) + i64::from(c)) as i32 }
-    narrow ["v_dot8_u32_u4"] (a: u32, b: u32, c: u32) -> u32 { (products(a, b, 4, unsigned) + i64::from(c)) as u32 }
-    narrow ["v_dot2_i32_i16:clamp"] (a: u32, b: u32, c: i32) -> i32 { clamped(products(a, b, 16, signed) + i64::from(c)) }
-    narrow ["v_dot2_u32_u16:clamp"] (a: u32, b: u32, c: u32) -> u32 { clamped_unsigned(products(a, b, 16, unsigned) + i64::from(c)) }
-    narrow ["v_dot4_i32_i8:clamp"] (a: u32, b: u32, c: i32) -> i32 { clamped(products(a, b, 8, signed) + i64::from(c)) }
-    narrow ["v_dot4_u32_u8:clamp"] (a: u32, b: u32, c: u32) -> u32 { clamped_unsigned(products(a, b, 8, unsigned) + i64::from(c)) }
-    narrow ["v_dot8_i32_i4:clamp"] (a: u32, b: u32, c: i32) -> i32 { clamped(products(a, b, 4, signed) + i64::from(c)) }
-    narrow ["v_dot8_u32_u4:clamp"] (a: u32, b: u32, c: u32) -> u32 { clamped_unsigned(products(a, b, 4, unsigned) + i64::from(c)) }
+    narrow [VDot4F32Fp8Fp8] (a: u32, b: u32, c: f32) -> f32 { small_products((a, Fp8), (b, Fp8), c) }
+    narrow [VDot4F32Fp8Bf8] (a: u32, b: u32, c: f32) -> f32 { small_products((a, Fp8), (b, Bf8), c) }
+    narrow [VDot4F32Bf8Fp8] (a: u32, b: u32, c: f32) -> f32 { small_products((a, Bf8), (b, Fp8), c) }
+    narrow [VDot4F32Bf8Bf8] (a: u32, b: u32, c: f32) -> f32 { small_products((a, Bf8), (b, Bf8), c) }
+    narrow [VDot2I32I16] (a: u32, b: u32, c: i32) -> i32 { (products(a, b, 16, signed) + i64::from(c)) as i32 }
+    narrow [VDot2U32U16] (a: u32, b: u32, c: u32) -> u32 { (products(a, b, 16, unsigned) + i64::from(c)) as u32 }
+    narrow [VDot4I32I8, VDot4cI32I8] (a: u32, b: u32, c: i32) -> i32 { (products(a, b, 8, signed) + i64::from(c)) as i32 }
+    narrow [VDot4U32U8] (a: u32, b: u32, c: u32) -> u32 { (products(a, b, 8, unsigned) + i64::from(c)) as u32 }
+    narrow [VDot8I32I4] (a: u32, b: u32, c: i32) -> i32 { (products(a, b, 4, signed) + i64::from(c)) as i32 }
+    narrow [VDot8U32U4] (a: u32, b: u32, c: u32) -> u32 { (products(a, b, 4, unsigned) + i64::from(c)) as u32 }
+    narrow [VDot2I32I16; Clamped] (a: u32, b: u32, c: i32) -> i32 { clamped(products(a, b, 16, signed) + i64::from(c)) }
+    narrow [VDot2U32U16; Clamped] (a: u32, b: u32, c: u32) -> u32 { clamped_unsigned(products(a, b, 16, unsigned) + i64::from(c)) }
+    narrow [VDot4I32I8; Clamped] (a: u32, b: u32, c: i32) -> i32 { clamped(products(a, b, 8, signed) + i64::from(c)) }
+    narrow [VDot4U32U8; Clamped] (a: u32, b: u32, c: u32) -> u32 { clamped_unsigned(products(a, b, 8, unsigned) + i64::from(c)) }
+    narrow [VDot8I32I4; Clamped] (a: u32, b: u32, c: i32) -> i32 { clamped(products(a, b, 4, signed) + i64::from(c)) }
+    narrow [VDot8U32U4; Clamped] (a: u32, b: u32, c: u32) -> u32 { clamped_unsigned(products(a, b, 4, unsigned) + i64::from(c)) }
 }

@@ -11,47 +11,47 @@ fn windows16(a: u64, b: u32, c: u64, distance: impl Fn(u32, u32) -> u32) -> u64 
 }
 
 operations! { TABLE;
-    wide ["v_lshl_b64"] (a: u64, b: u32) -> u64 { a.wrapping_shl(b) }
-    wide ["v_lshr_b64"] (a: u64, b: u32) -> u64 { a.wrapping_shr(b) }
-    wide ["v_ashr_i64"] (a: i64, b: u32) -> i64 { a.wrapping_shr(b) }
-    wide ["v_lshlrev_b64"] (a: u32, b: u64) -> u64 { b.wrapping_shl(a) }
-    wide ["v_lshrrev_b64"] (a: u32, b: u64) -> u64 { b.wrapping_shr(a) }
-    wide ["v_ashrrev_i64"] (a: u32, b: i64) -> i64 { b.wrapping_shr(a) }
-    wide ["v_qsad_pk_u16_u8"] (a: u64, b: u32, c: u64) -> u64 { windows16(a, b, c, crate::number::integer::byte_distance) }
-    wide ["v_mqsad_pk_u16_u8"] (a: u64, b: u32, c: u64) -> u64 { windows16(a, b, c, crate::number::integer::masked_byte_distance) }
-    wide_carry ["v_mad_u64_u32", "v_mad_co_u64_u32"] (a: u32, b: u32, c: u64) -> u64 { (u64::from(a) * u64::from(b)).overflowing_add(c) }
-    wide_carry ["v_mad_i64_i32", "v_mad_co_i64_i32"] (a: i32, b: i32, c: i64) -> i64 {
+    wide [VLshlB64] (a: u64, b: u32) -> u64 { a.wrapping_shl(b) }
+    wide [VLshrB64] (a: u64, b: u32) -> u64 { a.wrapping_shr(b) }
+    wide [VAshrI64] (a: i64, b: u32) -> i64 { a.wrapping_shr(b) }
+    wide [VLshlrevB64] (a: u32, b: u64) -> u64 { b.wrapping_shl(a) }
+    wide [VLshrrevB64] (a: u32, b: u64) -> u64 { b.wrapping_shr(a) }
+    wide [VAshrrevI64] (a: u32, b: i64) -> i64 { b.wrapping_shr(a) }
+    wide [VQsadPkU16U8] (a: u64, b: u32, c: u64) -> u64 { windows16(a, b, c, crate::number::integer::byte_distance) }
+    wide [VMqsadPkU16U8] (a: u64, b: u32, c: u64) -> u64 { windows16(a, b, c, crate::number::integer::masked_byte_distance) }
+    wide_carry [VMadU64U32, VMadCoU64U32] (a: u32, b: u32, c: u64) -> u64 { (u64::from(a) * u64::from(b)).overflowing_add(c) }
+    wide_carry [VMadI64I32, VMadCoI64I32] (a: i32, b: i32, c: i64) -> i64 {
         let sum = i128::from(i64::from(a) * i64::from(b)) + i128::from(c);
         (sum as i64, sum < 0)
     }
-    narrow_carry ["add:carry"] (a: u32, b: u32) -> u32 { a.overflowing_add(b) }
-    narrow_carry ["sub:carry"] (a: u32, b: u32) -> u32 { a.overflowing_sub(b) }
-    narrow_carry ["subrev:carry"] (a: u32, b: u32) -> u32 { b.overflowing_sub(a) }
-    narrow_carry ["addc:carry"] (a: u32, b: u32, c: bool) -> u32 {
+    narrow_carry [VAddCoU32, VAddI32, VAddU32; Carrying] (a: u32, b: u32) -> u32 { a.overflowing_add(b) }
+    narrow_carry [VSubCoU32, VSubI32, VSubU32; Carrying] (a: u32, b: u32) -> u32 { a.overflowing_sub(b) }
+    narrow_carry [VSubrevCoU32, VSubrevI32, VSubrevU32; Carrying] (a: u32, b: u32) -> u32 { b.overflowing_sub(a) }
+    narrow_carry [VAddCoCiU32, VAddcCoU32, VAddcU32; Carrying] (a: u32, b: u32, c: bool) -> u32 {
         let sum = u64::from(a) + u64::from(b) + u64::from(c);
         (sum as u32, sum >> 32 != 0)
     }
-    narrow_carry ["subb:carry"] (a: u32, b: u32, c: bool) -> u32 {
+    narrow_carry [VSubCoCiU32, VSubbCoU32, VSubbU32; Carrying] (a: u32, b: u32, c: bool) -> u32 {
         let difference = i64::from(a) - i64::from(b) - i64::from(c);
         (difference as u32, difference < 0)
     }
-    narrow_carry ["subbrev:carry"] (a: u32, b: u32, c: bool) -> u32 {
+    narrow_carry [VSubbrevCoU32, VSubbrevU32, VSubrevCoCiU32; Carrying] (a: u32, b: u32, c: bool) -> u32 {
         let difference = i64::from(b) - i64::from(a) - i64::from(c);
         (difference as u32, difference < 0)
     }
     // With clamp the result saturates, and the carry stays.
-    narrow_carry ["add:carry:clamp"] (a: u32, b: u32) -> u32 { (a.saturating_add(b), a.checked_add(b).is_none()) }
-    narrow_carry ["sub:carry:clamp"] (a: u32, b: u32) -> u32 { (a.saturating_sub(b), a < b) }
-    narrow_carry ["subrev:carry:clamp"] (a: u32, b: u32) -> u32 { (b.saturating_sub(a), b < a) }
-    narrow_carry ["addc:carry:clamp"] (a: u32, b: u32, c: bool) -> u32 {
+    narrow_carry [VAddCoU32, VAddI32, VAddU32; CarryingClamped] (a: u32, b: u32) -> u32 { (a.saturating_add(b), a.checked_add(b).is_none()) }
+    narrow_carry [VSubCoU32, VSubI32, VSubU32; CarryingClamped] (a: u32, b: u32) -> u32 { (a.saturating_sub(b), a < b) }
+    narrow_carry [VSubrevCoU32, VSubrevI32, VSubrevU32; CarryingClamped] (a: u32, b: u32) -> u32 { (b.saturating_sub(a), b < a) }
+    narrow_carry [VAddCoCiU32, VAddcCoU32, VAddcU32; CarryingClamped] (a: u32, b: u32, c: bool) -> u32 {
         let sum = u64::from(a) + u64::from(b) + u64::from(c);
         (u32::try_from(sum).unwrap_or(u32::MAX), sum >> 32 != 0)
     }
-    narrow_carry ["subb:carry:clamp"] (a: u32, b: u32, c: bool) -> u32 {
+    narrow_carry [VSubCoCiU32, VSubbCoU32, VSubbU32; CarryingClamped] (a: u32, b: u32, c: bool) -> u32 {
         let difference = i64::from(a) - i64::from(b) - i64::from(c);
         (u32::try_from(difference).unwrap_or(0), difference < 0)
     }
-    narrow_carry ["subbrev:carry:clamp"] (a: u32, b: u32, c: bool) -> u32 {
+    narrow_carry [VSubbrevCoU32, VSubbrevU32, VSubrevCoCiU32; CarryingClamped] (a: u32, b: u32, c: bool) -> u32 {
         let difference = i64::from(b) - i64::from(a) - i64::from(c);
         (u32::try_from(difference).unwrap_or(0), difference < 0)
     }

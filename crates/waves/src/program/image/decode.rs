@@ -3,71 +3,17 @@
 use amdgpu_hw::GfxLevel;
 use amdgpu_isa::{Field, Format, Instruction};
 
-use super::step::{Detail, ImageStep, Lookup, MOST_ADDRESSES, Operation, Transfer};
-use crate::{
-    atomic::Atomic,
-    program::{source::Refusal, step::Action},
-};
+use super::step::{ImageStep, MOST_ADDRESSES, Operation};
+use crate::program::{source::Refusal, step::Action};
 
-impl Lookup {
-    fn parse(suffix: &str) -> Option<Self> {
-        let mut lookup =
-            Self { has_offset: false, has_bias: false, compares: false, has_clamp: false, detail: Detail::Neighbours };
-        for part in suffix.split('_').filter(|part| !part.is_empty()) {
-            match part {
-                "c" => lookup.compares = true,
-                "b" => lookup.has_bias = true,
-                "o" => lookup.has_offset = true,
-                "cl" => lookup.has_clamp = true,
-                "l" => lookup.detail = Detail::Explicit,
-                "lz" => lookup.detail = Detail::Zero,
-                "d" | "cd" => lookup.detail = Detail::Gradients,
-                "g16" => {}
-                _ => return None,
-            }
+/// Returns the operation with the bit that says whether an atomic operation gives the old value back.
+fn with_return(operation: Operation, instruction: &Instruction) -> Operation {
+    match operation {
+        Operation::Atomic { atomic, .. } => {
+            let returns = instruction.field(Field::Glc) != 0 || instruction.field(Field::Th) & 1 != 0;
+            Operation::Atomic { atomic, returns }
         }
-        Some(lookup)
-    }
-}
-
-fn transfer(rest: &str) -> Option<Transfer> {
-    let mut transfer = Transfer { has_level: false, is_raw: false, is_signed: false };
-    for part in rest.split('_').filter(|part| !part.is_empty()) {
-        match part {
-            "mip" => transfer.has_level = true,
-            "pck" => transfer.is_raw = true,
-            "sgn" => transfer.is_signed = true,
-            _ => return None,
-        }
-    }
-    Some(transfer)
-}
-
-fn operation(instruction: &Instruction) -> Option<Operation> {
-    let name = instruction.name().strip_prefix("image_")?;
-    if let Some(rest) = name.strip_prefix("load") {
-        return transfer(rest).map(Operation::Load);
-    }
-    if let Some(rest) = name.strip_prefix("store") {
-        return transfer(rest).map(Operation::Store);
-    }
-    if let Some(rest) = name.strip_prefix("sample") {
-        return Lookup::parse(rest).map(Operation::Sample);
-    }
-    if let Some(rest) = name.strip_prefix("gather4") {
-        return Lookup::parse(rest).map(Operation::Gather);
-    }
-    if let Some(rest) = name.strip_prefix("atomic_") {
-        let plain = rest.replace("_uint", "_u32").replace("_int", "_i32").replace("_flt", "_f32");
-        let (atomic, _) = Atomic::parse(&plain)?;
-        let returns = instruction.field(Field::Glc) != 0 || instruction.field(Field::Th) & 1 != 0;
-        return Some(Operation::Atomic { atomic, returns });
-    }
-    match name {
-        "get_resinfo" => Some(Operation::Size),
-        "get_lod" => Some(Operation::Lod),
-        "msaa_load" => Some(Operation::LoadSamples),
-        _ => None,
+        other => other,
     }
 }
 
@@ -88,10 +34,14 @@ fn addresses(instruction: &Instruction) -> [u16; MOST_ADDRESSES] {
     std::array::from_fn(|index| named[index.min(last)] as u16 + index.saturating_sub(last) as u16)
 }
 
-/// Decodes MIMG, VIMAGE and VSAMPLE.
-pub(crate) fn action(instruction: &Instruction) -> Result<Action, Refusal> {
+/// Decodes MIMG, VIMAGE and VSAMPLE. `has_half_gradients` is `true` if gradients have 16 bits without a bit that says so.
+pub(crate) fn action(
+    instruction: &Instruction,
+    operation: Operation,
+    has_half_gradients: bool,
+) -> Result<Action, Refusal> {
     let field = |field| instruction.field(field);
-    let operation = operation(instruction).ok_or("the image operation is not executed")?;
+    let operation = with_return(operation, instruction);
     let is_newest = matches!(instruction.format(), Format::Vimage | Format::Vsample);
     let (resource, sampler) = if is_newest {
         (field(Field::Rsrc), field(Field::Samp))
@@ -116,7 +66,7 @@ pub(crate) fn action(instruction: &Instruction) -> Result<Action, Refusal> {
         half_data: field(Field::D16) != 0,
         half_addresses,
         half_gradients: if has_g16 {
-            instruction.name().ends_with("_g16") || half_addresses && instruction.level() < GfxLevel::Gfx10_3
+            has_half_gradients || half_addresses && instruction.level() < GfxLevel::Gfx10_3
         } else {
             half_addresses
         },

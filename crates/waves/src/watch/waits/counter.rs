@@ -4,7 +4,7 @@
 //! `llvm/lib/Target/AMDGPU/Utils/AMDGPUBaseInfo.cpp`, `decodeWaitcnt` and `decodeLoadcntDscnt`.
 
 use amdgpu_hw::GfxLevel;
-use amdgpu_isa::{Field, Instruction};
+use amdgpu_isa::{Field, Instruction, Op};
 
 use crate::program::source::{SINK, destination};
 
@@ -76,8 +76,8 @@ impl Limits {
         let bits = |high: u32, low: u32| (value >> low & ((1 << (high - low + 1)) - 1)) as u8;
         let low = bits(5, 0);
         let mut limits = Self::default();
-        let values: &[(Counter, u8)] = match instruction.name() {
-            "s_waitcnt" => match level {
+        let values: &[(Counter, u8)] = match instruction.op() {
+            Op::SWaitcnt => match level {
                 GfxLevel::Gfx6 | GfxLevel::Gfx7 | GfxLevel::Gfx8 => {
                     &[(Counter::Load, bits(3, 0)), (Counter::Export, bits(6, 4)), (Counter::Lds, bits(11, 8))]
                 }
@@ -94,21 +94,21 @@ impl Limits {
                 _ => &[(Counter::Load, bits(15, 10)), (Counter::Export, bits(2, 0)), (Counter::Lds, bits(9, 4))],
             },
             // The limit is the sum of a scalar register and a constant; with a register other than null nothing is known.
-            "s_waitcnt_vmcnt" | "s_waitcnt_vscnt" | "s_waitcnt_expcnt" | "s_waitcnt_lgkmcnt"
+            Op::SWaitcntVmcnt | Op::SWaitcntVscnt | Op::SWaitcntExpcnt | Op::SWaitcntLgkmcnt
                 if destination(level, instruction.field(Field::Sdst)) != Ok(SINK) =>
             {
                 &[]
             }
-            "s_waitcnt_vmcnt" | "s_wait_loadcnt" => &[(Counter::Load, low)],
-            "s_waitcnt_vscnt" | "s_wait_storecnt" => &[(Counter::Store, low)],
-            "s_waitcnt_expcnt" | "s_wait_expcnt" => &[(Counter::Export, bits(2, 0))],
-            "s_waitcnt_lgkmcnt" | "s_wait_dscnt" => &[(Counter::Lds, low)],
-            "s_wait_samplecnt" => &[(Counter::Sample, low)],
-            "s_wait_bvhcnt" => &[(Counter::Bvh, bits(2, 0))],
-            "s_wait_kmcnt" => &[(Counter::Scalar, bits(4, 0))],
-            "s_wait_loadcnt_dscnt" => &[(Counter::Load, bits(13, 8)), (Counter::Lds, low)],
-            "s_wait_storecnt_dscnt" => &[(Counter::Store, bits(13, 8)), (Counter::Lds, low)],
-            "s_wait_idle" => &Counter::ALL.map(|counter| (counter, 0)),
+            Op::SWaitcntVmcnt | Op::SWaitLoadcnt => &[(Counter::Load, low)],
+            Op::SWaitcntVscnt | Op::SWaitStorecnt => &[(Counter::Store, low)],
+            Op::SWaitcntExpcnt | Op::SWaitExpcnt => &[(Counter::Export, bits(2, 0))],
+            Op::SWaitcntLgkmcnt | Op::SWaitDscnt => &[(Counter::Lds, low)],
+            Op::SWaitSamplecnt => &[(Counter::Sample, low)],
+            Op::SWaitBvhcnt => &[(Counter::Bvh, bits(2, 0))],
+            Op::SWaitKmcnt => &[(Counter::Scalar, bits(4, 0))],
+            Op::SWaitLoadcntDscnt => &[(Counter::Load, bits(13, 8)), (Counter::Lds, low)],
+            Op::SWaitStorecntDscnt => &[(Counter::Store, bits(13, 8)), (Counter::Lds, low)],
+            Op::SWaitIdle => &Counter::ALL.map(|counter| (counter, 0)),
             _ => &[],
         };
         for &(counter, value) in values {

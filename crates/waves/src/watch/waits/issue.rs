@@ -17,9 +17,15 @@
 //! `updateEventWaitcntAfter` (invalidations of caches count on GFX12 alone) and `hasOtherPendingVmemTypes`.
 
 use amdgpu_hw::GfxLevel;
-use amdgpu_isa::{Field, Format, Instruction, OperandKind};
+use amdgpu_isa::{Field, Format, Instruction, Op, OperandKind};
 
 use super::counter::Counter;
+use crate::program::{
+    data::DataKind,
+    image::step::Operation,
+    operations::{Executor, executor},
+    step::MemoryKind,
+};
 
 /// Operations that complete in the order in which they were issued, as seen by a counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,14 +76,14 @@ impl Issue {
     /// Returns the counters that an instruction increments. `writes` is `true` if it writes registers.
     pub(super) fn of(instruction: &Instruction, writes: bool) -> Self {
         let level = instruction.level();
-        let name = instruction.name();
+        let op = instruction.op();
         let one =
             |counter: Counter, queue| Self { counts: [Some((counter.of(level), queue)), None], ..Self::default() };
         match instruction.opcode().format {
-            _ if is_invalidation(name) => Self::default(),
-            _ if name == "global_inv" => one(Counter::Load, Queue::Memory),
+            _ if is_invalidation(op) => Self::default(),
+            _ if op == Op::GlobalInv => one(Counter::Load, Queue::Memory),
             Format::Smem | Format::Smrd => one(Counter::Scalar, Queue::Scalar),
-            Format::Ds if name != "ds_nop" => Self { writer: Some(Writer::Lds), ..one(Counter::Lds, Queue::Lds) },
+            Format::Ds if op != Op::DsNop => Self { writer: Some(Writer::Lds), ..one(Counter::Lds, Queue::Lds) },
             Format::Flat | Format::Vflat => {
                 let counter = if writes { Counter::Load } else { Counter::Store };
                 Self {
@@ -95,27 +101,37 @@ impl Issue {
             | Format::Vsample
             | Format::Vglobal
             | Format::Vscratch => Self::memory(instruction, writes),
-            _ if name.starts_with("s_sendmsg") => one(Counter::Scalar, Queue::Message),
+            _ if matches!(op, Op::SSendmsg | Op::SSendmsgRtnB32 | Op::SSendmsgRtnB64 | Op::SSendmsghalt) => {
+                one(Counter::Scalar, Queue::Message)
+            }
             _ => Self::default(),
         }
     }
 
     fn memory(instruction: &Instruction, writes: bool) -> Self {
         let level = instruction.level();
-        let name = instruction.name();
-        let samples = instruction.opcode().has(OperandKind::Ssamp)
-            || level >= GfxLevel::Gfx12 && name.starts_with("image_msaa_load");
-        let to_lds = instruction.field(Field::Lds) != 0 || name.contains("_lds_");
-        let counter = match (writes || to_lds && name.contains("_load_"), samples) {
+        let op = instruction.op();
+        let samples =
+            instruction.opcode().has(OperandKind::Ssamp) || level >= GfxLevel::Gfx12 && op == Op::ImageMsaaLoad;
+        let (kind, is_to_lds) = match executor(op) {
+            Executor::Buffer { kind, is_to_lds, .. } => (Some(kind), is_to_lds),
+            Executor::Flat { kind, .. } => (Some(kind), false),
+            _ => (None, false),
+        };
+        let to_lds = instruction.field(Field::Lds) != 0 || is_to_lds;
+        let loads = matches!(kind, Some(MemoryKind::Access(DataKind::Load(_))));
+        let counter = match (writes || to_lds && loads, samples) {
             (false, _) => Counter::Store,
             (true, true) => Counter::Sample,
             (true, false) => Counter::Load,
         };
         // GFX11.5 executes some samples as loads.
         let is_either =
-            level == GfxLevel::Gfx11_5 && matches!(name, "image_sample" | "image_sample_l" | "image_sample_lz");
+            level == GfxLevel::Gfx11_5 && matches!(op, Op::ImageSample | Op::ImageSampleL | Op::ImageSampleLz);
         let writer = if samples { Writer::Sample } else { Writer::Load };
-        let reads_data = instruction.has_field(Field::Vdata) && !to_lds && (!writes || name.contains("_atomic_"));
+        let is_atomic = matches!(kind, Some(MemoryKind::Atomic { .. }))
+            || matches!(executor(op), Executor::Image { operation: Operation::Atomic { .. }, .. });
+        let reads_data = instruction.has_field(Field::Vdata) && !to_lds && (!writes || is_atomic);
         Self {
             counts: [Some((counter.of(level), Queue::Memory)), None],
             holds_data: level == GfxLevel::Gfx6 && reads_data,
@@ -130,6 +146,6 @@ impl Issue {
 }
 
 /// Returns `true` for operations on caches that no counter counts.
-fn is_invalidation(name: &str) -> bool {
-    ["buffer_gl", "buffer_wb", "buffer_inv"].iter().any(|start| name.starts_with(start))
+fn is_invalidation(op: Op) -> bool {
+    matches!(op, Op::BufferGl0Inv | Op::BufferGl1Inv | Op::BufferWbinvl1 | Op::BufferWbinvl1Sc | Op::BufferWbinvl1Vol)
 }
