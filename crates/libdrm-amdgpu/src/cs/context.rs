@@ -1,0 +1,166 @@
+//! Contexts.
+
+use std::{
+    ffi::{c_int, c_uint},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::Ordering::{AcqRel, Relaxed},
+    },
+};
+
+use amdgpu_winsys::uapi::{
+    Answered as _, Ctx, CtxStateAnswer, SCHED_OP_CONTEXT_PRIORITY_OVERRIDE, Sched, ctx_op, priority,
+};
+
+use super::{
+    priority::of_environment,
+    ring::{IPS, RINGS},
+    semaphores::Semaphore,
+};
+use crate::{
+    border::{Answer, Failure, Handle, Out, entry},
+    device::{Count, Device},
+};
+
+/// A context. Its first fields are where libdrm has them.
+#[repr(C)]
+pub(crate) struct Context {
+    device: Count,
+    id: u32,
+    rings: Mutex<Rings>,
+}
+
+/// What a context knows of its rings.
+pub(super) struct Rings {
+    /// The last sequence number of each ring.
+    pub(super) last: [u64; IPS * RINGS],
+    /// The semaphores that the next submission of a ring waits for, the newest first; made when one is queued.
+    pub(super) waiting: Vec<(usize, Arc<Semaphore>)>,
+}
+
+impl Context {
+    pub(super) fn device(&self) -> &Device {
+        &self.device
+    }
+
+    pub(super) fn id(&self) -> u32 {
+        self.id
+    }
+
+    pub(super) fn rings(&self) -> MutexGuard<'_, Rings> {
+        self.rings.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Makes a request about the context, and returns what the kernel wrote.
+    fn ask(&self, op: u32, flags: u32) -> Answer<CtxStateAnswer> {
+        let mut argument = Ctx { op, flags, ctx_id: self.id, priority: 0 };
+        self.device.kernel()?.plain(&mut argument)?;
+        Ok(argument.answer())
+    }
+}
+
+/// Creates a context with normal priority.
+#[unsafe(no_mangle)]
+extern "C" fn amdgpu_cs_ctx_create(device: Handle<Device>, place: Out<*mut Context>) -> c_int {
+    entry(|| create(device, priority::NORMAL, place))
+}
+
+/// Creates a context.
+#[unsafe(no_mangle)]
+extern "C" fn amdgpu_cs_ctx_create2(device: Handle<Device>, priority: u32, place: Out<*mut Context>) -> c_int {
+    entry(|| create(device, priority.cast_signed(), place))
+}
+
+fn create(handle: Handle<Device>, priority: i32, place: Out<*mut Context>) -> Answer {
+    let device = handle.get()?;
+    place.check()?;
+    let priority = of_environment().unwrap_or(priority);
+    let mut argument = Ctx { op: ctx_op::ALLOC_CTX, flags: 0, ctx_id: 0, priority };
+    device.kernel()?.plain(&mut argument)?;
+    // The answer to ALLOC_CTX begins with the ID.
+    let id = argument.op;
+    let rings = Rings { last: [0; IPS * RINGS], waiting: Vec::new() };
+    device.contexts.fetch_add(1, Relaxed);
+    let context = Context { device: Count::of(handle)?, id, rings: Mutex::new(rings) };
+    place.put(Box::into_raw(Box::new(context)));
+    Ok(())
+}
+
+/// Frees a context, whatever the kernel says, and lets go of the semaphores that it waits for.
+#[unsafe(no_mangle)]
+extern "C" fn amdgpu_cs_ctx_free(handle: Handle<Context>) -> c_int {
+    entry(|| {
+        let context = handle.get()?;
+        let freed = match context.device.kernel() {
+            Ok(_) => context.ask(ctx_op::FREE_CTX, 0).map(drop),
+            // The context went with its file.
+            Err(_) => Ok(()),
+        };
+        for (_, semaphore) in context.rings().waiting.drain(..) {
+            semaphore.reset();
+        }
+        context.device.contexts.fetch_sub(1, AcqRel);
+        // SAFETY: made by `Box::into_raw` in `create`, and freed once, as the contract is.
+        drop(unsafe { Box::from_raw(handle.pointer()) });
+        freed
+    })
+}
+
+/// Changes the priority of a context through the descriptor of a master.
+#[unsafe(no_mangle)]
+extern "C" fn amdgpu_cs_ctx_override_priority(
+    device: Handle<Device>,
+    context: Handle<Context>,
+    master: c_int,
+    priority: c_uint,
+) -> c_int {
+    entry(|| {
+        let (device, context) = (device.get()?, context.get()?);
+        if master < 0 {
+            return Err(Failure::INVALID);
+        }
+        let mut argument = Sched {
+            op: SCHED_OP_CONTEXT_PRIORITY_OVERRIDE,
+            fd: device.fd().cast_unsigned(),
+            priority: priority.cast_signed(),
+            ctx_id: context.id,
+        };
+        Ok(device.foreign(master)?.plain(&mut argument)?)
+    })
+}
+
+/// Gets or sets the stable clocks.
+#[unsafe(no_mangle)]
+extern "C" fn amdgpu_cs_ctx_stable_pstate(context: Handle<Context>, op: u32, flags: u32, place: Out<u32>) -> c_int {
+    entry(|| {
+        let answer = context.get()?.ask(op, flags)?;
+        // The answer of these operations is one word.
+        place.put(answer.flags as u32);
+        Ok(())
+    })
+}
+
+/// Returns whether there was a reset since the last query.
+#[unsafe(no_mangle)]
+extern "C" fn amdgpu_cs_query_reset_state(context: Handle<Context>, state: Out<u32>, hangs: Out<u32>) -> c_int {
+    entry(|| {
+        let context = context.get()?;
+        state.check()?;
+        hangs.check()?;
+        let answer = context.ask(ctx_op::QUERY_STATE, 0)?;
+        state.put(answer.reset_status);
+        hangs.put(answer.hangs);
+        Ok(())
+    })
+}
+
+/// Returns the flags about resets.
+#[unsafe(no_mangle)]
+extern "C" fn amdgpu_cs_query_reset_state2(context: Handle<Context>, flags: Out<u64>) -> c_int {
+    entry(|| {
+        let context = context.get()?;
+        flags.check()?;
+        flags.put(context.ask(ctx_op::QUERY_STATE2, 0)?.flags);
+        Ok(())
+    })
+}

@@ -1,0 +1,237 @@
+//! The record of a device.
+
+use std::{
+    ffi::{CString, c_char, c_int},
+    os::fd::{AsRawFd as _, FromRawFd as _, IntoRawFd as _, OwnedFd},
+    sync::{
+        Arc,
+        atomic::{
+            AtomicI32, AtomicPtr, AtomicUsize,
+            Ordering::{AcqRel, Acquire, Relaxed},
+        },
+    },
+};
+
+use amdgpu_winsys::{uapi::DevInfo, winsys::Errno};
+
+use super::{GpuInfo, node::NodeName};
+use crate::{
+    bo::Table,
+    border::{Answer, Handle, complain},
+    environment,
+    kernel::{Lent, Trace},
+    va::{Bounds, Manager},
+};
+
+/// The answer to DEV_INFO in the size that libdrm 2.4.134 asks for.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct DevInfoAnswer {
+    pub(crate) known: DevInfo,
+    more: u64,
+}
+
+const _: () = assert!(size_of::<DevInfoAnswer>() == 448);
+
+/// A device. Its first fields are where libdrm has them, because libdrm's own tests read them through its private header; what
+/// clients write there changes nothing but the count.
+#[repr(C)]
+pub(crate) struct Device {
+    /// The number of `amdgpu_device_initialize` calls that were not taken back.
+    references: AtomicI32,
+    /// The next device in the list of the process.
+    pub(super) next: AtomicPtr<Device>,
+    /// The descriptor; -1 after the last `amdgpu_device_deinitialize`.
+    fd: AtomicI32,
+    /// The descriptor for names of BOs: the same one, or one of an authenticated client on a primary node.
+    names_fd: AtomicI32,
+    major: u32,
+    minor: u32,
+    marketing_name: AtomicPtr<c_char>,
+    unused: [u64; 9],
+    pub(crate) dev_info: DevInfoAnswer,
+    pub(crate) info: GpuInfo,
+    pub(crate) addresses: Manager,
+    pub(crate) table: Table,
+    /// Contexts and BO lists that were not freed, for the report of leaks.
+    pub(crate) contexts: AtomicUsize,
+    pub(crate) lists: AtomicUsize,
+    name: CString,
+    pub(super) node: NodeName,
+    trace: Option<Trace>,
+}
+
+const _: () = {
+    assert!(std::mem::offset_of!(Device, fd) == 16);
+    assert!(std::mem::offset_of!(Device, major) == 24);
+    assert!(std::mem::offset_of!(Device, marketing_name) == 32);
+    assert!(std::mem::offset_of!(Device, dev_info) == 112);
+    assert!(std::mem::offset_of!(Device, info) == 560);
+};
+
+/// What initialisation found out about a descriptor.
+pub(crate) struct Opened {
+    pub(crate) fd: OwnedFd,
+    pub(crate) major: u32,
+    pub(crate) minor: u32,
+    pub(crate) dev_info: DevInfoAnswer,
+    pub(crate) info: GpuInfo,
+    pub(crate) bounds: Bounds,
+    pub(crate) name: CString,
+    pub(crate) node: NodeName,
+    pub(crate) trace: Option<Trace>,
+}
+
+impl Device {
+    /// Makes the record, with one reference.
+    pub(super) fn new(opened: Opened) -> Arc<Self> {
+        let Opened { fd, major, minor, dev_info, info, bounds, name, node, trace } = opened;
+        let marketing_name = AtomicPtr::new(name.as_ptr().cast_mut());
+        let fd = fd.into_raw_fd();
+        Arc::new(Self {
+            references: AtomicI32::new(1),
+            next: AtomicPtr::default(),
+            fd: AtomicI32::new(fd),
+            names_fd: AtomicI32::new(fd),
+            major,
+            minor,
+            marketing_name,
+            unused: [0; 9],
+            dev_info,
+            info,
+            addresses: Manager::new(&bounds),
+            table: Table::default(),
+            contexts: AtomicUsize::new(0),
+            lists: AtomicUsize::new(0),
+            name,
+            node,
+            trace,
+        })
+    }
+
+    /// Borrows the descriptor for a call; ENODEV after the last `amdgpu_device_deinitialize`.
+    #[inline]
+    pub(crate) fn kernel(&self) -> Result<Lent<'_>, Errno> {
+        Lent::new(self.fd.load(Relaxed), self.trace.as_ref()).map_err(|_| Errno::ENODEV)
+    }
+
+    /// Borrows the descriptor for names of BOs.
+    pub(crate) fn names(&self) -> Result<Lent<'_>, Errno> {
+        Lent::new(self.names_fd.load(Relaxed), self.trace.as_ref()).map_err(|_| Errno::ENODEV)
+    }
+
+    /// Borrows a descriptor that the caller passed.
+    pub(crate) fn foreign(&self, fd: c_int) -> Result<Lent<'_>, Errno> {
+        Lent::new(fd, self.trace.as_ref())
+    }
+
+    /// Returns `true` if names of BOs go through another file.
+    pub(crate) fn names_are_elsewhere(&self) -> bool {
+        self.names_fd.load(Relaxed) != self.fd.load(Relaxed)
+    }
+
+    /// Uses a duplicate of another descriptor for names of BOs, and closes the one before it.
+    pub(super) fn set_names(&self, fd: OwnedFd) {
+        let old = self.names_fd.swap(fd.into_raw_fd(), AcqRel);
+        if old != self.fd.load(Relaxed) {
+            close(old);
+        }
+    }
+
+    pub(crate) fn fd(&self) -> c_int {
+        self.fd.load(Relaxed)
+    }
+
+    pub(crate) fn version(&self) -> (u32, u32) {
+        (self.major, self.minor)
+    }
+
+    pub(crate) fn name(&self) -> *const c_char {
+        self.name.as_ptr()
+    }
+
+    pub(super) fn reference(&self) {
+        self.references.fetch_add(1, AcqRel);
+    }
+
+    /// Takes a reference back. Returns `true` if it was the last.
+    pub(super) fn unreference(&self) -> bool {
+        self.references.fetch_sub(1, AcqRel) == 1
+    }
+
+    /// Closes the descriptors. What was made of the device may live on, and makes no more requests.
+    pub(super) fn close(&self) {
+        self.report_leaks();
+        let (fd, names) = (self.fd.swap(-1, AcqRel), self.names_fd.swap(-1, AcqRel));
+        if names != fd {
+            close(names);
+        }
+        close(fd);
+    }
+
+    /// Prints what the client did not free, if `AMDGPU_WINSYS_LEAKS` asks for it.
+    fn report_leaks(&self) {
+        if environment::variable("AMDGPU_WINSYS_LEAKS").is_none_or(|value| value.is_empty() || value == "0") {
+            return;
+        }
+        let name = self.name.to_string_lossy();
+        for leak in self.table.leaks() {
+            complain(format_args!("amdgpu-winsys: {name}: not freed: {leak}"));
+        }
+        let others = [
+            ("context", self.contexts.load(Acquire)),
+            ("BO list", self.lists.load(Acquire)),
+            ("address range", self.addresses.live()),
+        ];
+        for (what, count) in others.into_iter().filter(|&(_, count)| count > 0) {
+            let plural = if count == 1 { "" } else { "s" };
+            complain(format_args!("amdgpu-winsys: {name}: not freed: {count} {what}{plural}"));
+        }
+    }
+}
+
+fn close(fd: c_int) {
+    if fd >= 0 {
+        // SAFETY: a descriptor that the device owned and has forgotten.
+        drop(unsafe { OwnedFd::from_raw_fd(fd) });
+    }
+}
+
+impl Drop for Device {
+    fn drop(&mut self) {
+        close(std::mem::replace(self.fd.get_mut(), -1));
+    }
+}
+
+/// A reference to a device that an object of it holds. It keeps the record, not the descriptor.
+#[repr(transparent)]
+pub(crate) struct Count(Arc<Device>);
+
+impl Count {
+    /// Counts a device up that a caller passed.
+    pub(crate) fn of(device: Handle<Device>) -> Answer<Self> {
+        device.get()?;
+        // SAFETY: every device is in an `Arc`, whose pointer is the handle; the caller holds a reference, which one count stands for.
+        unsafe { Arc::increment_strong_count(device.pointer().cast_const()) };
+        // SAFETY: the count that was just made is this one's.
+        Ok(Self(unsafe { Arc::from_raw(device.pointer().cast_const()) }))
+    }
+}
+
+impl std::ops::Deref for Count {
+    type Target = Device;
+
+    fn deref(&self) -> &Device {
+        &self.0
+    }
+}
+
+/// Duplicates a descriptor, to be closed on exec.
+pub(super) fn duplicate(fd: c_int) -> Result<OwnedFd, Errno> {
+    // SAFETY: a number; if it is no descriptor, the kernel says so.
+    let copy = Errno::result(unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 0) })?;
+    // SAFETY: the kernel made it just now for this call.
+    let copy = unsafe { OwnedFd::from_raw_fd(copy) };
+    debug_assert_ne!(copy.as_raw_fd(), fd);
+    Ok(copy)
+}

@@ -1,0 +1,15 @@
+//! Devices: initialisation, the list of the process, names, and what initialisation collects.
+
+mod device;
+mod facts;
+mod functions;
+mod gpu_info;
+mod initialize;
+mod list;
+mod names;
+mod node;
+
+pub(crate) use self::{
+    device::{Count, Device, Opened},
+    gpu_info::GpuInfo,
+};

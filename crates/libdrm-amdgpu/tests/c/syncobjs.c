@@ -1,0 +1,72 @@
+/* Sync objects and sync files. */
+#include "probe.h"
+
+void probe_syncobjs(amdgpu_device_handle dev)
+{
+    uint32_t one = 0, signalled = 0, other = 0, first = 7;
+    uint64_t point = 5, reached = 7;
+    int fd = -7, file = -7;
+    CALL(amdgpu_cs_create_syncobj(NULL, &one));
+    CALL(amdgpu_cs_create_syncobj(dev, &one));
+    CALL(amdgpu_cs_create_syncobj2(dev, 1, &signalled));
+    CALL(amdgpu_cs_create_syncobj2(dev, 2, &other));
+    SHOW(one);
+    SHOW(signalled);
+    CALL(amdgpu_cs_syncobj_wait(dev, &signalled, 1, 0, 0, &first));
+    SHOW(first);
+    CALL(amdgpu_cs_syncobj_wait(dev, &one, 1, 0, 0, &first));
+    CALL(amdgpu_cs_syncobj_wait(dev, &one, 1, 0, DRM_SYNCOBJ_WAIT_FLAGS_WAIT_FOR_SUBMIT, &first));
+    CALL(amdgpu_cs_syncobj_wait(dev, &one, 0, 0, 0, NULL));
+    CALL(amdgpu_cs_syncobj_wait(NULL, &one, 1, 0, 0, NULL));
+    CALL(amdgpu_cs_syncobj_signal(dev, &one, 1));
+    CALL(amdgpu_cs_syncobj_wait(dev, &one, 1, 0, 0, NULL));
+    CALL(amdgpu_cs_syncobj_reset(dev, &one, 1));
+    CALL(amdgpu_cs_syncobj_reset(dev, &one, 0));
+    CALL(amdgpu_cs_syncobj_signal(dev, &(uint32_t){ 777 }, 1));
+    CALL(amdgpu_cs_syncobj_reset(NULL, &one, 1));
+    CALL(amdgpu_cs_syncobj_timeline_signal(dev, &one, &point, 1));
+    CALL(amdgpu_cs_syncobj_query(dev, &one, &reached, 1));
+    SHOW(reached);
+    CALL(amdgpu_cs_syncobj_query2(dev, &one, &reached, 1, 1));
+    CALL(amdgpu_cs_syncobj_query2(dev, &one, &reached, 1, 8));
+    CALL(amdgpu_cs_syncobj_query(dev, &(uint32_t){ 777 }, &reached, 1));
+    CALL(amdgpu_cs_syncobj_timeline_wait(dev, &one, &point, 1, 0, 0, &first));
+    point = 6;
+    CALL(amdgpu_cs_syncobj_timeline_wait(dev, &one, &point, 1, 0, 0, &first));
+    CALL(amdgpu_cs_syncobj_timeline_wait(dev, &one, &point, 1, 0, DRM_SYNCOBJ_WAIT_FLAGS_WAIT_FOR_SUBMIT, &first));
+    CALL(amdgpu_cs_export_syncobj(dev, one, &fd));
+    CALL(amdgpu_cs_export_syncobj(dev, 777, &file));
+    SHOW(fcntl(fd, F_GETFD));
+    CALL(amdgpu_cs_import_syncobj(dev, fd, &other));
+    CALL(amdgpu_cs_import_syncobj(dev, 12345, &other));
+    CALL(amdgpu_cs_destroy_syncobj(dev, other));
+    close(fd);
+    file = -7;
+    CALL(amdgpu_cs_syncobj_export_sync_file(dev, signalled, &file));
+    CALL(amdgpu_cs_syncobj_import_sync_file(dev, one, file));
+    close(file);
+    CALL(amdgpu_cs_syncobj_reset(dev, &one, 1));
+    file = -7;
+    CALL(amdgpu_cs_syncobj_export_sync_file(dev, one, &file));
+    SHOW(file);
+    CALL(amdgpu_cs_syncobj_import_sync_file(dev, one, 12345));
+    point = 3;
+    CALL(amdgpu_cs_syncobj_timeline_signal(dev, &one, &point, 1));
+    CALL(amdgpu_cs_syncobj_export_sync_file2(dev, one, 3, 0, &file));
+    CALL(amdgpu_cs_syncobj_import_sync_file2(dev, one, 9, file));
+    CALL(amdgpu_cs_syncobj_query(dev, &one, &reached, 1));
+    SHOW(reached);
+    close(file);
+    CALL(amdgpu_cs_syncobj_export_sync_file2(dev, one, 99, 0, &file));
+    CALL(amdgpu_cs_syncobj_export_sync_file2(dev, signalled, 0, 0, &file));
+    CALL(amdgpu_cs_syncobj_import_sync_file2(dev, one, 0, file));
+    close(file);
+    CALL(amdgpu_cs_syncobj_import_sync_file2(dev, one, 11, 12345));
+    CALL(amdgpu_cs_syncobj_transfer(dev, one, 20, signalled, 0, 0));
+    CALL(amdgpu_cs_syncobj_transfer(dev, one, 20, 777, 0, 0));
+    CALL(amdgpu_cs_syncobj_transfer(NULL, one, 20, signalled, 0, 0));
+    CALL(amdgpu_cs_destroy_syncobj(dev, one));
+    CALL(amdgpu_cs_destroy_syncobj(dev, one));
+    CALL(amdgpu_cs_destroy_syncobj(dev, signalled));
+    CALL(amdgpu_cs_destroy_syncobj(NULL, signalled));
+}

@@ -1,0 +1,79 @@
+//! What libdrm leaves undefined, and what this library tells about its clients, on the simulator.
+
+mod support;
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Output},
+};
+
+use support::{folder, missing, ours, output, shim};
+
+/// Compiles a program of `tests/c` into a folder that has the library; `None` without a compiler or libdrm's headers.
+fn program(name: &str) -> Option<PathBuf> {
+    if !Path::new("/usr/include/libdrm/amdgpu.h").exists() {
+        missing("no headers of libdrm");
+        return None;
+    }
+    let folder = folder(name);
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/c").join(name).with_extension("c");
+    let flags = ["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-I/usr/include/libdrm"];
+    fs::copy(ours(), folder.join("libdrm_amdgpu.so.1")).unwrap();
+    output(Command::new("gcc").args(flags).arg(source).arg("-o").arg(folder.join(name)).args([
+        "-ldrm_amdgpu",
+        "-lpthread",
+        "-ldl",
+    ]));
+    Some(folder)
+}
+
+/// Starts a program on the simulator with this library.
+fn run(folder: &Path, name: &str, arguments: &[&Path], variables: &[(&str, &str)]) -> Output {
+    Command::new(folder.join(name))
+        .args(arguments)
+        .env_remove("AMDGPU_SIM_WORLD")
+        .env("AMDGPU_SIM", "navi21")
+        .env("LD_PRELOAD", shim())
+        .env("LD_LIBRARY_PATH", folder)
+        .envs(variables.iter().copied())
+        .output()
+        .unwrap()
+}
+
+#[test]
+fn nulls_late_frees_forks_threads_and_unloading_have_defined_results() {
+    let Some(folder) = program("misuse") else { return };
+    let exports = Path::new(env!("CARGO_MANIFEST_DIR")).join("exports");
+    let output = run(&folder, "misuse", &[&folder.join("libdrm_amdgpu.so.1"), &exports], &[]);
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{}: {error}", output.status);
+    assert_eq!(output.stdout, b"all is well\n");
+    assert!(!error.contains("panicked"), "{error}");
+    fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn leaks_are_reported_and_requests_traced_if_asked_for() {
+    let Some(folder) = program("diagnosis") else { return };
+    let silent = run(&folder, "diagnosis", &[], &[]);
+    assert!(silent.status.success() && silent.stderr.is_empty(), "{silent:?}");
+    let text = |output: Output| String::from_utf8(output.stderr).unwrap();
+
+    let leaks = text(run(&folder, "diagnosis", &[], &[("AMDGPU_WINSYS_LEAKS", "1")]));
+    for leak in ["BO 1 of 8192 bytes, 1 references, mapped for the CPU", "1 context", "1 address range"] {
+        assert!(leaks.contains(&format!("not freed: {leak}\n")), "{leak}: {leaks}");
+    }
+    assert_eq!(leaks.lines().count(), 3, "{leaks}");
+
+    let trace = text(run(&folder, "diagnosis", &[], &[("AMDGPU_WINSYS_TRACE", "1")]));
+    let names: Vec<_> = trace.lines().filter_map(|line| line.split(' ').nth(1)).collect();
+    assert_eq!(names[..2], ["VERSION", "VERSION"]);
+    assert_eq!(names[names.len() - 3..], ["AMDGPU_GEM_CREATE", "AMDGPU_GEM_MMAP", "AMDGPU_CTX"]);
+    assert!(trace.lines().all(|line| line.starts_with("amdgpu-winsys: ") && line.contains(" ok ")), "{trace}");
+
+    let file = folder.join("trace");
+    let quiet = text(run(&folder, "diagnosis", &[], &[("AMDGPU_WINSYS_TRACE", file.to_str().unwrap())]));
+    assert_eq!((quiet.as_str(), fs::read_to_string(&file).unwrap().lines().count()), ("", names.len()));
+    fs::remove_dir_all(folder).unwrap();
+}
