@@ -56,7 +56,10 @@ impl Bench {
                 .env("LD_LIBRARY_PATH", &place)
                 .env("LD_PRELOAD", preloaded),
         );
-        (text, fs::read_to_string(record).unwrap().lines().map(str::to_owned).collect())
+        let record = fs::read_to_string(record).unwrap();
+        let (loaded, requests): (Vec<_>, Vec<_>) = record.lines().partition(|line| line.starts_with('#'));
+        assert_eq!(loaded, [format!("# {}/libdrm_amdgpu.so.1", place.display())]);
+        (text, requests.into_iter().map(str::to_owned).collect())
     }
 }
 

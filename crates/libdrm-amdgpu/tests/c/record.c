@@ -1,10 +1,11 @@
-/* A preload library that writes down the DRM requests of a process: number, size and result, and the bytes of the argument before
- * the request, in which numbers that are addresses of the process or times are blanked. Preloaded in front of the simulator's library;
- * AMDGPU_RECORD names the file. */
+/* A preload library that writes down the DRM requests of a process: number, size and result, and the words of the argument before
+ * the request, in which numbers that are addresses of the process or times are blanked. Before the first request of amdgpu is a line
+ * with the libdrm_amdgpu that the process has, behind a #. Preloaded in front of the simulator's library; AMDGPU_RECORD names the file. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -30,8 +31,17 @@ static int is_time(uint64_t word)
     return word > 1000000000 && distance > -3600 && distance < 3600;
 }
 
+static int tell_library(struct dl_phdr_info *info, size_t size, void *file)
+{
+    (void)size;
+    if (strstr(info->dlpi_name, "libdrm_amdgpu.so"))
+        dprintf(*(int *)file, "# %s\n", info->dlpi_name);
+    return 0;
+}
+
 int ioctl(int fd, unsigned long request, ...)
 {
+    static int has_told;
     static int (*next)(int, unsigned long, void *);
     static int file = -1;
     va_list list;
@@ -47,6 +57,10 @@ int ioctl(int fd, unsigned long request, ...)
     const char *path = getenv("AMDGPU_RECORD");
     if (file < 0 && path)
         file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+    if (file >= 0 && !has_told && (request & 0xff) == 0x45) {
+        has_told = 1;
+        dl_iterate_phdr(tell_library, &file);
+    }
     uint64_t words[LONGEST / 8] = { 0 };
     memcpy(words, argument, size);
     errno = before;
