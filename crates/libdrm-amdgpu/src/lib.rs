@@ -22,6 +22,7 @@
 mod bo;
 mod border;
 mod cs;
+mod deadline;
 mod device;
 mod environment;
 mod kernel;

@@ -61,7 +61,7 @@ fn leaks_are_reported_and_requests_traced_if_asked_for() {
     let text = |output: Output| String::from_utf8(output.stderr).unwrap();
 
     let leaks = text(run(&folder, "diagnosis", &[], &[("AMDGPU_WINSYS_LEAKS", "1")]));
-    for leak in ["BO 1 of 8192 bytes, 1 references, mapped for the CPU", "1 context", "1 address range"] {
+    for leak in ["BO 1 of 8192 bytes, 1 reference, mapped for the CPU", "1 context", "1 address range"] {
         assert!(leaks.contains(&format!("not freed: {leak}\n")), "{leak}: {leaks}");
     }
     assert_eq!(leaks.lines().count(), 3, "{leaks}");

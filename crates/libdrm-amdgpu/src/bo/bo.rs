@@ -66,11 +66,11 @@ impl Bo {
         self.references.fetch_sub(1, AcqRel) == 1
     }
 
-    pub(super) fn references(&self) -> i32 {
+    pub(crate) fn references(&self) -> i32 {
         self.references.load(Relaxed)
     }
 
-    pub(super) fn mapping(&self) -> MutexGuard<'_, CpuMapping> {
+    pub(crate) fn mapping(&self) -> MutexGuard<'_, CpuMapping> {
         self.mapping.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -1,20 +1,14 @@
 //! The exported functions that make, free and await BOs.
 
-use std::{
-    ffi::{c_int, c_void},
-    sync::MutexGuard,
-};
+use std::ffi::{c_int, c_void};
 
-use amdgpu_winsys::{
-    uapi::{Answered as _, GemClose, GemCreate, GemUserptr, GemWaitIdle, UserptrFlags},
-    winsys::Errno,
-};
-use nix::time::{ClockId, clock_gettime};
+use amdgpu_winsys::uapi::{Answered as _, GemClose, GemCreate, GemUserptr, GemWaitIdle, UserptrFlags};
 
-use super::{Bo, table::Entries};
+use super::Bo;
 use crate::{
     border::{Answer, CValue, Handle, In, Out, complain, entry, value},
-    device::{Count, Device},
+    deadline::deadline,
+    device::{Count, Device, Entries},
 };
 
 /// The structure `amdgpu_bo_alloc_request` of the header.
@@ -32,19 +26,18 @@ const _: () = assert!(size_of::<AllocRequest>() == 32);
 // SAFETY: integers.
 unsafe impl CValue for AllocRequest {}
 
-/// Makes the record of a handle that is new, or closes the handle.
-pub(super) fn record(
-    device: Handle<Device>,
-    entries: &mut MutexGuard<'_, Entries>,
-    size: u64,
-    handle: u32,
-) -> Answer<Handle<Bo>> {
+/// Makes the record of a handle that has none, or closes the handle.
+pub(super) fn record(device: Handle<Device>, entries: &mut Entries, size: u64, handle: u32) -> Answer<Handle<Bo>> {
     let count = Count::of(device)?;
-    entries.enter(Bo::new(count, size, handle)).inspect_err(|_| {
-        if let Ok(kernel) = device.get().and_then(|device| Ok(device.kernel()?)) {
+    if let Err(failure) = entries.reserve(handle) {
+        if let Ok(kernel) = count.kernel() {
             let _ = kernel.plain(&mut GemClose { handle, pad: 0 });
         }
-    })
+        return Err(failure);
+    }
+    let record = Handle::new(Box::into_raw(Box::new(Bo::new(count, size, handle))));
+    entries.enter(handle, record.cast());
+    Ok(record)
 }
 
 /// Makes the record of a BO that this call made.
@@ -101,11 +94,11 @@ extern "C" fn amdgpu_bo_free(record: Handle<Bo>) -> c_int {
         if !bo.unreference() {
             return Ok(());
         }
-        entries.remove(record, bo);
+        entries.remove(bo.handle(), bo.name(), record.cast());
         bo.close();
         // The lock is in the device, which lives until its record is gone.
         drop(entries);
-        // SAFETY: made by `Box::into_raw` in `Entries::enter`; the last reference is gone, and no table leads to it.
+        // SAFETY: made by `Box::into_raw` in `record`; the last reference is gone, and no table leads to it.
         drop(unsafe { Box::from_raw(record.pointer()) });
         Ok(())
     })
@@ -119,17 +112,6 @@ extern "C" fn amdgpu_bo_inc_ref(bo: Handle<Bo>) {
             bo.reference();
         }
     });
-}
-
-/// Makes a relative time absolute. What overflows, and all ones, is for ever.
-pub(crate) fn deadline(timeout: u64) -> Result<u64, Errno> {
-    if timeout == u64::MAX {
-        return Ok(timeout);
-    }
-    let now = clock_gettime(ClockId::CLOCK_MONOTONIC).map_err(|_| Errno::last())?;
-    let seconds = u64::try_from(now.tv_sec()).unwrap_or(0);
-    let now = seconds.wrapping_mul(1_000_000_000).wrapping_add(u64::try_from(now.tv_nsec()).unwrap_or(0));
-    Ok(now.saturating_add(timeout))
 }
 
 /// Waits until a BO is idle.

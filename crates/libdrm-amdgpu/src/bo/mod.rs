@@ -2,11 +2,11 @@
 
 mod addresses;
 mod bo;
+mod cpu;
 mod functions;
 mod lists;
 mod mapping;
 mod metadata;
 mod sharing;
-mod table;
 
-pub(crate) use self::{bo::Bo, functions::deadline, lists::List, table::Table};
+pub(crate) use self::{bo::Bo, lists::List};

@@ -88,16 +88,16 @@ extern "C" fn amdgpu_bo_import(handle: Handle<Device>, kind: c_uint, shared: u32
                 let gem = handle_of(&kernel, fd)?;
                 let size = size_of_dma_buf(fd);
                 match entries.by_handle(gem) {
-                    Some(bo) => (Known(bo), 0),
+                    Some(bo) => (Known(bo.cast()), 0),
                     None => (New { gem, size: size.inspect_err(|_| close(&kernel, gem))? }, 0),
                 }
             }
             kind::NAME => {
                 if let Some(bo) = entries.by_name(shared) {
-                    (Known(bo), 0)
+                    (Known(bo.cast()), 0)
                 } else {
                     let (gem, size) = open(device, shared)?;
-                    (entries.by_handle(gem).map_or(New { gem, size }, Known), shared)
+                    (entries.by_handle(gem).map_or(New { gem, size }, |bo| Known(bo.cast())), shared)
                 }
             }
             kind::KMS | kind::KMS_WITHOUT_IMPORT => return Err(Errno::EPERM.into()),
@@ -113,7 +113,7 @@ extern "C" fn amdgpu_bo_import(handle: Handle<Device>, kind: c_uint, shared: u32
         let bo = record.get()?;
         if name != 0 {
             bo.set_name(name);
-            entries.enter_name(name, record);
+            entries.enter_name(name, record.cast());
         }
         place.put(Imported { bo: record, size: bo.size() });
         Ok(())
@@ -178,6 +178,6 @@ fn name_of(record: Handle<Bo>, bo: &Bo) -> Answer<u32> {
     }
     named?;
     bo.set_name(argument.name);
-    device.table.lock().enter_name(argument.name, record);
+    device.table.lock().enter_name(argument.name, record.cast());
     Ok(argument.name)
 }

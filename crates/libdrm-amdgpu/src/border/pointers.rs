@@ -129,6 +129,11 @@ impl<T> Handle<T> {
         self.0
     }
 
+    /// Returns the handle of the same object as one of another type, for a table that does not know the type.
+    pub(crate) const fn cast<U>(self) -> Handle<U> {
+        Handle::new(self.0.cast())
+    }
+
     /// Borrows the object; EINVAL for null.
     #[inline]
     pub(crate) fn get<'a>(self) -> Answer<&'a T> {

@@ -15,7 +15,7 @@ use amdgpu_winsys::uapi::{
 use super::{
     priority::of_environment,
     ring::{IPS, RINGS},
-    semaphores::Semaphore,
+    semaphore::Semaphore,
 };
 use crate::{
     border::{Answer, Failure, Handle, Out, entry},

@@ -5,38 +5,15 @@ use std::ffi::c_int;
 use amdgpu_winsys::uapi::{Answered as _, CsFence as KernelFence, FenceToHandle, WaitCs, WaitFences};
 use smallvec::SmallVec;
 
-use super::{
-    context::Context,
-    ring::{CsFence, Ring},
-};
+use super::fence::CsFence;
 use crate::{
-    bo::deadline,
-    border::{Answer, Array, Failure, Handle, In, Out, entry},
+    border::{Array, Failure, Handle, In, Out, entry},
+    deadline::deadline,
     device::Device,
 };
 
 /// The flag of a time-out that is absolute.
 const IS_ABSOLUTE: u64 = 1;
-
-impl CsFence {
-    /// Checks the context and the ring of a fence.
-    fn checked<'a>(&self) -> Answer<&'a Context> {
-        let context = self.context.get()?;
-        Ring::new(self.ip_type, 0, self.ring)?;
-        Ok(context)
-    }
-
-    /// Converts to the kernel's structure.
-    fn of_kernel(&self, context: &Context) -> KernelFence {
-        KernelFence {
-            ctx_id: context.id(),
-            ip_type: self.ip_type,
-            ip_instance: self.ip_instance,
-            ring: self.ring,
-            seq_no: self.fence,
-        }
-    }
-}
 
 /// Waits for a submission. A time-out is a success with an `expired` of 0.
 #[unsafe(no_mangle)]

@@ -2,9 +2,11 @@
 
 mod chunks;
 mod context;
+mod fence;
 mod fences;
 mod priority;
 mod raw;
 mod ring;
+mod semaphore;
 mod semaphores;
 mod submit;

@@ -4,7 +4,7 @@ use std::ffi::c_int;
 
 use amdgpu_winsys::uapi::{CsChunk, CsChunkDep, CsChunkFence};
 
-use super::{chunks::submit_array, context::Context, ring::CsFence};
+use super::{chunks::submit_array, context::Context, fence::CsFence};
 use crate::{
     bo::{Bo, List},
     border::{Array, CValue, Failure, Handle, In, Out, entry, value},

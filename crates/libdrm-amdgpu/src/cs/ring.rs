@@ -1,9 +1,6 @@
-//! Names of rings, and fences on them.
+//! Names of rings.
 
-use amdgpu_winsys::uapi::CsChunkDep;
-
-use super::context::Context;
-use crate::border::{Answer, CValue, Failure, Handle};
+use crate::border::{Answer, Failure};
 
 /// Number of kinds of IPs, and of rings of each.
 pub(super) const IPS: usize = 10;
@@ -28,34 +25,5 @@ impl Ring {
     /// Returns the place of the ring among all.
     pub(super) fn index(self) -> usize {
         self.ip as usize * RINGS + self.ring as usize
-    }
-}
-
-/// The structure `amdgpu_cs_fence` of the header.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub(super) struct CsFence {
-    pub(super) context: Handle<Context>,
-    pub(super) ip_type: u32,
-    pub(super) ip_instance: u32,
-    pub(super) ring: u32,
-    pub(super) fence: u64,
-}
-
-const _: () = assert!(size_of::<CsFence>() == 32);
-
-// SAFETY: a handle and integers.
-unsafe impl CValue for CsFence {}
-
-impl CsFence {
-    /// Converts to the kernel's structure.
-    pub(super) fn dependency(&self) -> Answer<CsChunkDep> {
-        Ok(CsChunkDep {
-            ip_type: self.ip_type,
-            ip_instance: self.ip_instance,
-            ring: self.ring,
-            ctx_id: self.context.get()?.id(),
-            handle: self.fence,
-        })
     }
 }

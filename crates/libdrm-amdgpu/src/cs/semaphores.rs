@@ -1,45 +1,18 @@
-//! Semaphores of software: a signal remembers the last submission of a ring, and a wait makes the next submission of another ring
-//! depend on it.
+//! The exported functions of semaphores.
 
-use std::{
-    ffi::c_int,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{ffi::c_int, sync::Arc};
 
 use amdgpu_winsys::uapi::CsChunkDep;
 
-use super::{context::Context, ring::Ring};
+use super::{context::Context, ring::Ring, semaphore::Semaphore};
 use crate::border::{Failure, Handle, Out, entry};
-
-/// A semaphore.
-pub(super) struct Semaphore(Mutex<State>);
-
-/// The state of a semaphore.
-#[derive(Default)]
-struct State {
-    /// What the signal stood for. It names the context by its number, so that the context may be freed.
-    signal: Option<CsChunkDep>,
-    /// `true` while a ring waits for it.
-    is_queued: bool,
-}
-
-impl Semaphore {
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Resets the semaphore, which a submission or the end of a context does, and returns what the signal stood for.
-    pub(super) fn reset(&self) -> Option<CsChunkDep> {
-        std::mem::take(&mut *self.state()).signal
-    }
-}
 
 /// Creates a semaphore.
 #[unsafe(no_mangle)]
 extern "C" fn amdgpu_cs_create_semaphore(place: Out<*const Semaphore>) -> c_int {
     entry(|| {
         place.check()?;
-        place.put(Arc::into_raw(Arc::new(Semaphore(Mutex::default()))));
+        place.put(Arc::into_raw(Arc::new(Semaphore::default())));
         Ok(())
     })
 }

@@ -5,12 +5,7 @@ use std::ffi::c_int;
 use amdgpu_winsys::uapi::{CsChunk, CsChunkDep, CsChunkFence, CsChunkIb, chunk_id};
 use smallvec::SmallVec;
 
-use super::{
-    chunks::submit,
-    context::Context,
-    raw::FenceInfo,
-    ring::{CsFence, Ring},
-};
+use super::{chunks::submit, context::Context, fence::CsFence, raw::FenceInfo, ring::Ring};
 use crate::{
     bo::List,
     border::{Answer, Array, CValue, Failure, Handle, Items, entry},

@@ -1,37 +1,25 @@
 //! The record of a device.
 
 use std::{
-    ffi::{CString, c_char, c_int},
+    ffi::{CStr, CString, c_char, c_int},
     os::fd::{AsRawFd as _, FromRawFd as _, IntoRawFd as _, OwnedFd},
     sync::{
         Arc,
         atomic::{
             AtomicI32, AtomicPtr, AtomicUsize,
-            Ordering::{AcqRel, Acquire, Relaxed},
+            Ordering::{AcqRel, Relaxed},
         },
     },
 };
 
-use amdgpu_winsys::{uapi::DevInfo, winsys::Errno};
+use amdgpu_winsys::winsys::Errno;
 
-use super::{GpuInfo, node::NodeName};
+use super::{GpuInfo, facts::DevInfoAnswer, node::NodeName, table::Table};
 use crate::{
-    bo::Table,
-    border::{Answer, Handle, complain},
-    environment,
+    border::{Answer, Handle},
     kernel::{Lent, Trace},
     va::{Bounds, Manager},
 };
-
-/// The answer to DEV_INFO in the size that libdrm 2.4.134 asks for.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct DevInfoAnswer {
-    pub(crate) known: DevInfo,
-    more: u64,
-}
-
-const _: () = assert!(size_of::<DevInfoAnswer>() == 448);
 
 /// A device. Its first fields are where libdrm has them, because libdrm's own tests read them through its private header; what
 /// clients write there changes nothing but the count.
@@ -146,8 +134,8 @@ impl Device {
         (self.major, self.minor)
     }
 
-    pub(crate) fn name(&self) -> *const c_char {
-        self.name.as_ptr()
+    pub(super) fn title(&self) -> &CStr {
+        &self.name
     }
 
     pub(super) fn reference(&self) {
@@ -161,32 +149,11 @@ impl Device {
 
     /// Closes the descriptors. What was made of the device may live on, and makes no more requests.
     pub(super) fn close(&self) {
-        self.report_leaks();
         let (fd, names) = (self.fd.swap(-1, AcqRel), self.names_fd.swap(-1, AcqRel));
         if names != fd {
             close(names);
         }
         close(fd);
-    }
-
-    /// Prints what the client did not free, if `AMDGPU_WINSYS_LEAKS` asks for it.
-    fn report_leaks(&self) {
-        if environment::variable("AMDGPU_WINSYS_LEAKS").is_none_or(|value| value.is_empty() || value == "0") {
-            return;
-        }
-        let name = self.name.to_string_lossy();
-        for leak in self.table.leaks() {
-            complain(format_args!("amdgpu-winsys: {name}: not freed: {leak}"));
-        }
-        let others = [
-            ("context", self.contexts.load(Acquire)),
-            ("BO list", self.lists.load(Acquire)),
-            ("address range", self.addresses.live()),
-        ];
-        for (what, count) in others.into_iter().filter(|&(_, count)| count > 0) {
-            let plural = if count == 1 { "" } else { "s" };
-            complain(format_args!("amdgpu-winsys: {name}: not freed: {count} {what}{plural}"));
-        }
     }
 }
 

@@ -1,11 +1,21 @@
 //! Queries into memory of this library.
 
 use amdgpu_winsys::{
-    uapi::{Info, Version},
+    uapi::{DevInfo, Info, Version},
     winsys::Errno,
 };
 
 use crate::kernel::Lent;
+
+/// The answer to DEV_INFO in the size that libdrm 2.4.134 asks for.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct DevInfoAnswer {
+    pub(crate) known: DevInfo,
+    more: u64,
+}
+
+const _: () = assert!(size_of::<DevInfoAnswer>() == 448);
 
 /// Types that a kernel may overwrite with any bytes.
 ///
@@ -17,7 +27,7 @@ pub(super) unsafe trait Answer {}
 // SAFETY: an integer.
 unsafe impl Answer for u32 {}
 // SAFETY: integers, as the layout of the kernel's header.
-unsafe impl Answer for super::device::DevInfoAnswer {}
+unsafe impl Answer for DevInfoAnswer {}
 // SAFETY: integers, as the layout of the kernel's header.
 unsafe impl Answer for amdgpu_winsys::uapi::InfoHwIp {}
 

@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use super::{Device, initialize::initialize, list::List};
+use super::{Device, initialize::initialize, leaks::report, list::List};
 use crate::border::{Answer, Handle, Out, entry, value};
 
 /// Initialises the GPU of a descriptor, or returns the device that this process already has of it.
@@ -56,6 +56,7 @@ extern "C" fn amdgpu_device_deinitialize(handle: Handle<Device>) -> c_int {
         }
         list.remove(device);
         drop(list);
+        report(device);
         device.close();
         // SAFETY: the count of `Arc::into_raw` at initialisation, which the references that clients hold stood for together; the
         // last of them is gone, and `device` is not used any more.
@@ -73,5 +74,5 @@ extern "C" fn amdgpu_device_get_fd(device: Handle<Device>) -> c_int {
 /// Returns the name for users, which lives as long as the device. It is never null, unless the device is.
 #[unsafe(no_mangle)]
 extern "C" fn amdgpu_get_marketing_name(device: Handle<Device>) -> *const c_char {
-    value(ptr::null(), || device.get().map_or(ptr::null(), Device::name))
+    value(ptr::null(), || device.get().map_or(ptr::null(), |device| device.title().as_ptr()))
 }

@@ -2,7 +2,7 @@
 
 use amdgpu_winsys::{uapi::query, winsys::Errno};
 
-use super::{device::DevInfoAnswer, facts::ask};
+use super::facts::{DevInfoAnswer, ask};
 use crate::{border::CValue, kernel::Lent};
 
 /// The structure `amdgpu_gpu_info` of the header.

@@ -9,8 +9,8 @@ use amdgpu_winsys::{
 
 use super::{
     Device, Opened,
-    device::{DevInfoAnswer, duplicate},
-    facts::{ask, version},
+    device::duplicate,
+    facts::{DevInfoAnswer, ask, version},
     gpu_info::GpuInfo,
     list::List,
     names,

@@ -5,11 +5,14 @@ mod facts;
 mod functions;
 mod gpu_info;
 mod initialize;
+mod leaks;
 mod list;
 mod names;
 mod node;
+mod table;
 
 pub(crate) use self::{
     device::{Count, Device, Opened},
     gpu_info::GpuInfo,
+    table::Entries,
 };
