@@ -26,9 +26,12 @@ use crate::{
 #[repr(C)]
 pub(crate) struct Context {
     device: Count,
+    unused: [u64; 5],
     id: u32,
     rings: Mutex<Rings>,
 }
+
+const _: () = assert!(std::mem::offset_of!(Context, id) == 48);
 
 /// What a context knows of its rings.
 pub(super) struct Rings {
@@ -81,7 +84,7 @@ fn create(handle: Handle<Device>, priority: i32, place: Out<*mut Context>) -> An
     let id = argument.op;
     let rings = Rings { last: [0; IPS * RINGS], waiting: Vec::new() };
     device.contexts.fetch_add(1, Relaxed);
-    let context = Context { device: Count::of(handle)?, id, rings: Mutex::new(rings) };
+    let context = Context { device: Count::of(handle)?, unused: [0; 5], id, rings: Mutex::new(rings) };
     place.put(Box::into_raw(Box::new(context)));
     Ok(())
 }

@@ -3,6 +3,7 @@
 use std::{
     ffi::{CStr, CString, c_char, c_int},
     os::fd::{AsRawFd as _, FromRawFd as _, IntoRawFd as _, OwnedFd},
+    ptr::NonNull,
     sync::{
         Arc,
         atomic::{
@@ -16,7 +17,7 @@ use amdgpu_winsys::winsys::Errno;
 
 use super::{GpuInfo, facts::DevInfoAnswer, node::NodeName, table::Table};
 use crate::{
-    border::{Answer, Handle},
+    border::{Answer, Failure, Handle},
     kernel::{Lent, Trace},
     va::{Bounds, Manager},
 };
@@ -170,18 +171,30 @@ impl Drop for Device {
     }
 }
 
-/// A reference to a device that an object of it holds. It keeps the record, not the descriptor.
+/// A reference to a device that an object of it holds: the device's own address, which libdrm's objects have there too. It keeps the
+/// record, not the descriptor.
 #[repr(transparent)]
-pub(crate) struct Count(Arc<Device>);
+pub(crate) struct Count(NonNull<Device>);
+
+// SAFETY: like the `Arc` that it stands for; a device is shared between threads.
+unsafe impl Send for Count {}
+// SAFETY: as above.
+unsafe impl Sync for Count {}
 
 impl Count {
     /// Counts a device up that a caller passed.
     pub(crate) fn of(device: Handle<Device>) -> Answer<Self> {
-        device.get()?;
+        let pointer = NonNull::new(device.pointer()).ok_or(Failure::INVALID)?;
         // SAFETY: every device is in an `Arc`, whose pointer is the handle; the caller holds a reference, which one count stands for.
-        unsafe { Arc::increment_strong_count(device.pointer().cast_const()) };
-        // SAFETY: the count that was just made is this one's.
-        Ok(Self(unsafe { Arc::from_raw(device.pointer().cast_const()) }))
+        unsafe { Arc::increment_strong_count(pointer.as_ptr().cast_const()) };
+        Ok(Self(pointer))
+    }
+}
+
+impl Drop for Count {
+    fn drop(&mut self) {
+        // SAFETY: the count that `of` made.
+        unsafe { Arc::decrement_strong_count(self.0.as_ptr().cast_const()) };
     }
 }
 
@@ -189,7 +202,8 @@ impl std::ops::Deref for Count {
     type Target = Device;
 
     fn deref(&self) -> &Device {
-        &self.0
+        // SAFETY: the device lives at least as long as the count.
+        unsafe { self.0.as_ref() }
     }
 }
 

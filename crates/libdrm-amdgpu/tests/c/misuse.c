@@ -117,6 +117,67 @@ static void outlive(void)
     ENSURE(own_amdgpu_va_range_free(range) == 0);
 }
 
+static uint32_t word_at(const void *object, size_t offset)
+{
+    uint32_t word;
+    memcpy(&word, (const char *)object + offset, sizeof word);
+    return word;
+}
+
+static const void *pointer_at(const void *object, size_t offset)
+{
+    const void *pointer;
+    memcpy(&pointer, (const char *)object + offset, sizeof pointer);
+    return pointer;
+}
+
+/* The first fields are where libdrm's own tests read them, and its tests count a BO down by themselves. */
+static void heads(void)
+{
+    LOAD(amdgpu_device_initialize);
+    LOAD(amdgpu_device_deinitialize);
+    LOAD(amdgpu_device_get_fd);
+    LOAD(amdgpu_get_marketing_name);
+    LOAD(amdgpu_query_gpu_info);
+    LOAD(amdgpu_bo_alloc);
+    LOAD(amdgpu_bo_export);
+    LOAD(amdgpu_bo_inc_ref);
+    LOAD(amdgpu_bo_free);
+    LOAD(amdgpu_bo_query_info);
+    LOAD(amdgpu_cs_ctx_create);
+    LOAD(amdgpu_cs_ctx_free);
+    uint32_t major, minor, kms = 0;
+    amdgpu_device_handle dev = NULL;
+    amdgpu_bo_handle bo = NULL;
+    amdgpu_context_handle context = NULL;
+    struct amdgpu_gpu_info gpu;
+    struct amdgpu_bo_info info;
+    struct amdgpu_bo_alloc_request request = { 12288, 0, 2, 0 };
+    int fd = open_node();
+    ENSURE(own_amdgpu_device_initialize(fd, &major, &minor, &dev) == 0);
+    ENSURE(own_amdgpu_device_initialize(fd, &major, &minor, &dev) == 0);
+    close(fd);
+    ENSURE(own_amdgpu_query_gpu_info(dev, &gpu) == 0);
+    ENSURE(word_at(dev, 0) == 2 && (int)word_at(dev, 16) == own_amdgpu_device_get_fd(dev));
+    ENSURE(word_at(dev, 24) == major && word_at(dev, 28) == minor);
+    ENSURE(pointer_at(dev, 32) == own_amdgpu_get_marketing_name(dev));
+    ENSURE(word_at(dev, 112) == gpu.asic_id && word_at(dev, 112 + 16) == gpu.family_id);
+    ENSURE(memcmp((const char *)dev + 560, &gpu, sizeof gpu) == 0);
+    ENSURE(own_amdgpu_bo_alloc(dev, &request, &bo) == 0);
+    ENSURE(own_amdgpu_bo_export(bo, amdgpu_bo_handle_type_kms, &kms) == 0);
+    ENSURE(word_at(bo, 0) == 1 && pointer_at(bo, 8) == dev && word_at(bo, 16) == 12288 && word_at(bo, 24) == kms);
+    own_amdgpu_bo_inc_ref(bo);
+    ENSURE(word_at(bo, 0) == 2);
+    __atomic_sub_fetch((int *)(void *)bo, 1, __ATOMIC_SEQ_CST);
+    ENSURE(own_amdgpu_bo_query_info(bo, &info) == 0);
+    ENSURE(own_amdgpu_bo_free(bo) == 0);
+    ENSURE(own_amdgpu_cs_ctx_create(dev, &context) == 0);
+    ENSURE(pointer_at(context, 0) == dev && word_at(context, 48) == 1);
+    ENSURE(own_amdgpu_cs_ctx_free(context) == 0);
+    ENSURE(own_amdgpu_device_deinitialize(dev) == 0);
+    ENSURE(own_amdgpu_device_deinitialize(dev) == 0);
+}
+
 static amdgpu_device_handle seen[8];
 
 static void *initialise_often(void *place)
@@ -269,6 +330,7 @@ int main(int count, char **arguments)
     library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     ENSURE(library);
     with_nulls(arguments[2]);
+    heads();
     threads();
     imports();
     forks();

@@ -1,6 +1,7 @@
 /* A preload library that writes down the DRM requests of a process: number, size and result, and the words of the argument before
  * the request, in which numbers that are addresses of the process or times are blanked. Before the first request of amdgpu is a line
- * with the libdrm_amdgpu that the process has, behind a #. Preloaded in front of the simulator's library; AMDGPU_RECORD names the file. */
+ * with the libdrm_amdgpu that the process has, behind a #. Preloaded in front of the simulator's library; AMDGPU_RECORD names the file.
+ * AMDGPU_REFUSE="N E" refuses the Nth request, counted from 1, with errno E. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -63,8 +64,13 @@ int ioctl(int fd, unsigned long request, ...)
     }
     uint64_t words[LONGEST / 8] = { 0 };
     memcpy(words, argument, size);
-    errno = before;
-    const int result = next(fd, request, argument);
+    static int count, refused = -1, with;
+    const char *refusal = getenv("AMDGPU_REFUSE");
+    if (refused < 0 && (!refusal || sscanf(refusal, "%d %d", &refused, &with) != 2))
+        refused = 0;
+    const int is_refused = __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED) == refused;
+    errno = is_refused ? with : before;
+    const int result = is_refused ? -1 : next(fd, request, argument);
     const int reason = errno;
     char line[64 + 3 * LONGEST];
     int length = snprintf(line, sizeof line, "%02lx %u %d", request & 0xff, size, result < 0 ? -reason : 0);
