@@ -157,7 +157,7 @@ impl Gang {
             .zip(shares)
             .map(|(follower, share)| {
                 // Behind the wait for the leader, so that it finds the results of the leader's earlier work.
-                let acquires = follower.queue.acquires_of(submission);
+                let acquires = submission.acquires_of(&follower.queue);
                 let acquires = acquires.map_or(&[][..], |all| all.before(0, submission.has_waits()));
                 around(follower.around.as_ref(), acquires.iter().chain(share.iter().copied()))
             })

@@ -165,7 +165,7 @@ impl SubmissionGuard<'_> {
     /// Makes the submission. After an error some of its calls may have been made.
     fn submit(&mut self, gang_members: &[GangMember<'_, '_>], submission: &Submission<'_>, done: u64) -> Result<()> {
         let Self { state, entry, plan } = self;
-        let acquires = state.acquires_of(submission);
+        let acquires = submission.acquires_of(state);
         let request = Request { device: state.device(), ring: &state.ring, acquires, gang_members, submission };
         if submission.memory.binding_count() > 0 {
             // Before the turn, because this runs code of the caller.

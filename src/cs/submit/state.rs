@@ -10,7 +10,7 @@ use std::{
 
 use super::{in_flight::InFlightList, plan::Ring};
 use crate::{
-    cs::{Preambles, QueueOptions, Result, Submission},
+    cs::{Preambles, QueueOptions, Result},
     uapi::{CsChunkDep, CsFence, Errno},
     winsys::{Context, Deadline, Device, Error as WinsysError, UserFence},
 };
@@ -36,12 +36,6 @@ impl QueueState {
 
     pub(super) fn own(&self, what: &'static str, device: &Device) -> Result<()> {
         if self.device() == device { Ok(()) } else { Err(WinsysError::ForeignDevice { what }.into()) }
-    }
-
-    /// Returns the preambles of the queue, unless the submission has its own.
-    #[inline]
-    pub(super) fn acquires_of(&self, submission: &Submission<'_>) -> Option<&Preambles> {
-        if submission.preambles.is_none() { self.acquires.as_ref() } else { None }
     }
 
     /// Returns `true` if the GPU has written this sequence number or a later one.

@@ -1,5 +1,6 @@
 //! Submissions to a queue.
 
+use super::state::QueueState;
 use crate::{
     cs::{CommandList, Fence, Keep, Preambles},
     winsys::{ResidencySet, Resident, Syncobj},
@@ -106,6 +107,12 @@ pub struct Submission<'a> {
 }
 
 impl Submission<'_> {
+    /// Returns the preambles of a queue, unless the submission has its own.
+    #[inline]
+    pub(super) fn acquires_of<'q>(&self, queue: &'q QueueState) -> Option<&'q Preambles> {
+        if self.preambles.is_none() { queue.acquires.as_ref() } else { None }
+    }
+
     /// Returns `true` if the submission waits for something.
     pub(super) fn has_waits(&self) -> bool {
         !self.waits.is_empty() || !self.after.is_empty() || !self.after_start.is_empty()
