@@ -12,8 +12,9 @@ use crate::{
 impl Stream<Target> {
     /// Records the invalidation of all caches, with which each submission to a graphics or compute ring has to begin. From GFX10 on
     /// the kernel only writes L2 back at the end of a job, so that L2 may have old copies of what the CPU, or a copy engine that
-    /// bypasses L2, has written since. Drivers record it once for a submission: first in its first list, or in
-    /// [`Preambles::acquire`](crate::cs::Preambles::acquire).
+    /// bypasses L2, has written since. A queue does this itself
+    /// ([`QueueOptions::acquires`](crate::cs::QueueOptions::acquires)); lists for queues that do not, and preambles of submissions,
+    /// begin with it.
     ///
     /// ```
     /// use amdgpu_winsys::cs::{Stream, pm4};
