@@ -74,7 +74,7 @@ pub fn heaps(is_apu: bool, page_size: u32, domains: &Domains, own: &OwnUsage) ->
     let pooled = is_apu && exist.len() > 1;
     let heap = |(index, &(kind, size)): (usize, &(&str, u64))| {
         let usage = split.own(kind, own);
-        let free = if is_apu { split.share(kind, own, &used) } else { split.free(kind, size, usage, &used) };
+        let free = if is_apu { split.share(kind, own, &used) } else { Split::free(kind, size, usage, &used) };
         Heap {
             index,
             flags: if kind == "gtt" { Vec::new() } else { vec!["DEVICE_LOCAL".to_owned()] },
@@ -129,7 +129,7 @@ impl Split {
     }
 
     /// What is free in the heap of a card.
-    fn free(&self, kind: &str, size: u64, own: u64, used: &UsedMemory) -> u64 {
+    fn free(kind: &str, size: u64, own: u64, used: &UsedMemory) -> u64 {
         let used = match kind {
             "gtt" => used.gtt,
             "invisible_vram" => used.vram.saturating_sub(used.visible_vram),

@@ -111,7 +111,7 @@ impl Looker {
         let mut scan =
             if options.processes { self.scanner.scan(files, options.per_client, own) } else { Scan::default() };
         for (index, node) in nodes.iter().enumerate() {
-            let gpu = gpu(machine, options, index, node, &report, &mut scan);
+            let gpu = gpu(machine, *options, index, node, &report, &mut scan);
             report.gpus.push(gpu);
         }
         Ok(report)
@@ -140,7 +140,7 @@ fn enumerate(files: &dyn Files) -> io::Result<(Vec<Node>, Vec<Other>)> {
     Ok((nodes, others))
 }
 
-fn gpu(machine: &dyn Machine, options: &Options, index: usize, node: &Node, report: &Report, scan: &mut Scan) -> Gpu {
+fn gpu(machine: &dyn Machine, options: Options, index: usize, node: &Node, report: &Report, scan: &mut Scan) -> Gpu {
     let files = machine.files();
     let mut gpu = from_sysfs(files, index, node);
     gpu.is_asleep = is_asleep(gpu.power.as_deref()) && !options.wake;

@@ -4,7 +4,10 @@
 
 use amdgpu_pool::ModuleSettings;
 
-use super::{Case, Conflict, distribution, size};
+use super::{
+    distribution,
+    words::{Case, Conflict, size},
+};
 
 /// Returns the conflicts of the present settings.
 pub(super) fn of(case: &Case<'_>) -> Vec<Conflict> {

@@ -1,6 +1,6 @@
 //! The lines with which a distribution sets a parameter of a kernel module.
 
-use super::Step;
+use super::words::Step;
 use crate::files::Files;
 
 /// The file for settings of modules that the steps write.
@@ -100,9 +100,9 @@ pub(super) fn set(files: &dyn Files, module: &str, name: &str, value: &str) -> (
         Means::Unknown => (
             step(
                 "Add to the kernel's command line, by the means of the boot loader (the distribution is not known)",
-                &[argument.clone()],
+                std::slice::from_ref(&argument),
             ),
-            step("Remove it from the kernel's command line", &[argument.clone()]),
+            step("Remove it from the kernel's command line", std::slice::from_ref(&argument)),
         ),
     }
 }
@@ -127,7 +127,7 @@ pub(super) fn settings(files: &dyn Files, module: &str, name: &str) -> Vec<Setti
     }
     for folder in ["etc/modprobe.d", "usr/lib/modprobe.d", "run/modprobe.d"] {
         let mut names = files.list(folder).unwrap_or_default();
-        names.retain(|name| name.ends_with(".conf"));
+        names.retain(|name| name.rsplit_once('.').is_some_and(|(_, end)| end == "conf"));
         names.sort_unstable();
         for file in names {
             let text = files.read(&format!("{folder}/{file}")).unwrap_or_default();

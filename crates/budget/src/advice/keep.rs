@@ -6,7 +6,7 @@
 //! Source: Linux 7.2 `kernel/cgroup/dmem.c`, `dmem_cgroup_state_evict_valuable`; `page_counter.c`,
 //! `page_counter_calculate_protection`.
 
-use super::{Case, Choice, Conflict, Finding, Step, Verdict, size};
+use super::words::{Case, Choice, Conflict, Finding, Step, Verdict, size};
 
 /// Returns the advice for keeping so many bytes of VRAM of a cgroup.
 pub(super) fn advise(case: &Case<'_>, bytes: u64, of: &str) -> Finding {
@@ -59,7 +59,8 @@ pub(super) fn advise(case: &Case<'_>, bytes: u64, of: &str) -> Finding {
         steps.push(Step::new("Let these groups have the controller", enable));
     }
     steps.push(Step::new("Protect the group, and those above it as much", protect));
-    if let Some(slice) = levels.iter().rev().find(|level| level.ends_with(".slice")) {
+    if let Some(slice) = levels.iter().rev().find(|level| level.rsplit_once('.').is_some_and(|(_, end)| end == "slice"))
+    {
         steps.push(Step::new(
             format!("At every boot, for slices: write to /etc/tmpfiles.d/amdgpu-budget.conf ({path} itself is made anew each time)"),
             levels

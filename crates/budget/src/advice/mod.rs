@@ -12,126 +12,14 @@ mod keep;
 mod models;
 #[cfg(test)]
 mod tests;
+mod words;
 
-use serde::Serialize;
-
+use self::words::Case;
+pub use self::words::{Advice, Choice, Conflict, Step, Verdict, Wish};
 use crate::{
     files::Files,
-    snapshot::model::{Effective, Gpu, Snapshot, System},
+    snapshot::model::{Gpu, Snapshot},
 };
-
-/// What the user wants.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Wish {
-    /// Programs should be able to have so many bytes on the GPU.
-    Models {
-        /// The number of bytes.
-        bytes: u64,
-    },
-    /// So many bytes of VRAM of a cgroup should not be evicted for others.
-    Keep {
-        /// The number of bytes.
-        bytes: u64,
-        /// The cgroup: a path, a systemd unit, or a process ID.
-        of: String,
-    },
-}
-
-/// Whether the wish can be met.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Verdict {
-    /// It is met already.
-    Met,
-    /// One of the choices meets it.
-    Possible,
-    /// The machine cannot meet it.
-    Impossible,
-    /// A figure that is needed is unknown.
-    Unknown,
-}
-
-/// Lines that do one thing.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Step {
-    /// What they do.
-    pub text: String,
-    /// The lines for a shell, or for the file that `text` names.
-    pub lines: Vec<String>,
-}
-
-impl Step {
-    fn new(text: impl Into<String>, lines: impl IntoIterator<Item = String>) -> Self {
-        Self { text: text.into(), lines: lines.into_iter().collect() }
-    }
-}
-
-/// A way to meet the wish.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Choice {
-    /// A name.
-    pub title: String,
-    /// The steps, in order.
-    pub steps: Vec<Step>,
-    /// `true` if it takes effect at the next boot only.
-    pub reboot: bool,
-    /// What is lost.
-    pub loses: String,
-    /// The steps that undo it.
-    pub undo: Vec<Step>,
-}
-
-/// Something that would make the advice fail, or that the kernel only logs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Conflict {
-    /// A stable name.
-    pub code: &'static str,
-    /// A sentence or two.
-    pub text: String,
-}
-
-/// The advice for one GPU.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Advice {
-    /// The index of the GPU.
-    pub index: usize,
-    /// Its PCI address.
-    pub pci: String,
-    /// Its name.
-    pub name: Option<String>,
-    /// What can be had now.
-    pub now: Effective,
-    /// Whether the wish can be met.
-    pub verdict: Verdict,
-    /// The reason.
-    pub reason: String,
-    /// Ways to meet it, the best first.
-    pub choices: Vec<Choice>,
-    /// What contradicts it.
-    pub conflicts: Vec<Conflict>,
-}
-
-/// What advice is made of.
-struct Case<'c> {
-    files: &'c dyn Files,
-    gpu: &'c Gpu,
-    system: &'c System,
-}
-
-/// The findings of one kind of wish.
-struct Finding {
-    verdict: Verdict,
-    reason: String,
-    choices: Vec<Choice>,
-    conflicts: Vec<Conflict>,
-}
-
-impl Finding {
-    fn without_choice(verdict: Verdict, reason: impl Into<String>) -> Self {
-        Self { verdict, reason: reason.into(), choices: Vec::new(), conflicts: Vec::new() }
-    }
-}
 
 /// Returns the advice for each GPU of a snapshot, which was taken of the machine with these files.
 pub fn advise(snapshot: &Snapshot, files: &dyn Files, wish: &Wish) -> Vec<Advice> {
@@ -153,9 +41,4 @@ pub fn advise(snapshot: &Snapshot, files: &dyn Files, wish: &Wish) -> Vec<Advice
         }
     };
     snapshot.gpus.iter().map(one).collect()
-}
-
-/// Bytes as a person reads them.
-fn size(bytes: u64) -> String {
-    crate::snapshot::units::Units::Auto.text(bytes)
 }

@@ -5,7 +5,10 @@ use amdgpu_pool::{
     uma::{CarveOuts, carve_outs},
 };
 
-use super::{Case, Choice, Conflict, Finding, Step, Verdict, conflicts, distribution, size};
+use super::{
+    conflicts, distribution,
+    words::{Case, Choice, Conflict, Finding, Step, Verdict, size},
+};
 
 /// What Linux and its programs should keep of the machine's memory.
 const RESERVE: u64 = 4 << 30;

@@ -1,7 +1,7 @@
 use super::*;
 use crate::{
     files::Memory,
-    snapshot::model::{Domain, Domains, Process, Snapshot},
+    snapshot::model::{Domain, Domains, Effective, Process, System},
 };
 
 const GIB: u64 = 1 << 30;
