@@ -29,6 +29,18 @@ impl Reader {
         Some(name.rsplit_once("FORMAT_").map_or(name.clone(), |(_, rest)| rest.to_owned()))
     }
 
+    /// Returns the size of the depth beside stencil, whose HTILE the stencil is read through; `None` for other formats. GFX9 has
+    /// formats of their own for it, which the tables call reserved.
+    ///
+    /// Source: Mesa's `radv_make_texture_descriptor`, `IMG_DATA_FORMAT_S8_16` (59) and `IMG_DATA_FORMAT_S8_32` (60).
+    pub(super) fn depth_bits_of_stencil(&self) -> Option<u32> {
+        match (self.level, self.get(f::DATA_FORMAT)) {
+            (GfxLevel::Gfx9, 59) => Some(16),
+            (GfxLevel::Gfx9, 60) => Some(32),
+            _ => None,
+        }
+    }
+
     /// Returns the format.
     pub(super) fn format(&self) -> Result<TexelFormat, ImageError> {
         let name = if self.level >= GfxLevel::Gfx10 {
@@ -40,6 +52,9 @@ impl Reader {
                     self.name(f::NUM_FORMAT_FMASK)
                 }
                 Some(data) if data.starts_with("FMASK") => Some(data),
+                Some(_) if self.depth_bits_of_stencil().is_some() => {
+                    self.name(f::NUM_FORMAT).map(|number| format!("8_{number}"))
+                }
                 Some(data) => self.name(f::NUM_FORMAT).map(|number| format!("{data}_{number}")),
                 None => None,
             }

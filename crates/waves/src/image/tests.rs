@@ -272,3 +272,22 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn stencil_that_gfx9_reads_through_htile_has_a_format_that_tells_the_size_of_depth() {
+    let chip = chips().into_iter().find(|chip| chip.level() == GfxLevel::Gfx9).unwrap();
+    // A descriptor that RADV made for the stencil of a D32_S8 image of 32 x 32 texels on a Vega 10, with data format 60.
+    let words =
+        [0x0100_1a10, 0x13c0_0080, 0x4007_c01f, 0x9140_0204, 0x0007_e000, 0x0d00_0000, 0x0020_0000, 0x0100_1b00];
+    let mut image = Image::new(GfxLevel::Gfx9, words, Some(&chip)).unwrap().unwrap();
+    assert_eq!((image.format.bits, image.samples), (8, 1));
+    let texel = Texel { x: 9, y: 17, z: 0, sample: 0, level: 0 };
+    let address = image.address(texel).unwrap().unwrap();
+    let stencil = image.metadata(texel, address).unwrap().unwrap();
+    // The same dword as that of the depth, whose descriptor has 32 bits a texel.
+    let depth_words =
+        [words[0], words[1] & !(0x3f << 20) | 4 << 20, words[2], words[3], words[4], words[5], words[6], words[7]];
+    let mut depth = Image::new(GfxLevel::Gfx9, depth_words, Some(&chip)).unwrap().unwrap();
+    assert_eq!(depth.format.bits, 32);
+    assert_eq!(depth.metadata(texel, 0).unwrap().unwrap(), stencil);
+}

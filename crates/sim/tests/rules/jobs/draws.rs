@@ -1,5 +1,7 @@
 //! Draws: what a rectangle leaves in memory on every generation, and what becomes of draws that cannot be executed.
 
+#![allow(clippy::decimal_bitwise_operands, reason = "fields are composed of decimal numbers")]
+
 use std::time::Duration;
 
 use amdgpu_hw::GfxLevel;

@@ -151,8 +151,8 @@ impl Blocks {
             },
             mode: image.mode,
             dimension: image.dimension,
-            // The dwords of stencil are those of depth, which has 32 bits where there is stencil.
-            bits: if kind == Kind::Stencil { 32 } else { image.bits },
+            // The dwords of stencil are those of the depth beside it.
+            bits: reader.depth_bits_of_stencil().unwrap_or(image.bits),
             width: image.width,
             height: image.height,
             slices: image.slices,
