@@ -28,6 +28,6 @@ pub use feature::Feature;
 pub use registers::Registers;
 pub use state::{
     Attribute, Blend, BlendEquation, Call, Clip, Colour, ColourOperation, Compare, Depth, DepthPlane, DrawState,
-    FrontEnd, Geometry, Htile, Indices, Order, PixelInputs, Program, Rectangle, StencilFace, StencilOp, Topology,
-    VertexOutputs, Viewport,
+    FrontEnd, Geometry, Htile, Indices, Metadata, Order, PixelInputs, Program, Rectangle, StencilFace, StencilOp,
+    Topology, VertexOutputs, Viewport,
 };

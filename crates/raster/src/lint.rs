@@ -1,7 +1,5 @@
 //! Features that are not executed, contradictions, and reasons why nothing is drawn.
 
-use amdgpu_hw::GfxLevel;
-
 use crate::{DrawState, Feature, FrontEnd, Topology};
 
 impl DrawState {
@@ -48,7 +46,9 @@ impl DrawState {
         let attributes = &self.inputs.attributes;
         add(attributes.iter().any(|one| one.is_half && !one.is_flat && !one.is_explicit), Feature::HalfAttributes);
         add(self.depth.copies, Feature::DepthCopy);
-        add(self.operation.mode > 1, Feature::ColourMode(self.operation.mode));
+        let mode = self.operation.mode;
+        // Eliminating and decompressing are what this crate does before any write.
+        add(mode > 1 && !matches!(mode, 2 | 6), Feature::ColourMode(mode));
         self.targets(&mut add);
         found
     }
@@ -58,9 +58,8 @@ impl DrawState {
         for colour in self.colours.iter().filter(|colour| self.operation.mode > 1 || colour.written() != 0) {
             add(!crate::execute::is_known(colour), Feature::ColourFormat(colour.format));
             add(colour.fragments != 0 && self.samples == 1, Feature::Samples(1 << colour.fragments));
-            add(colour.has_dcc && self.level < GfxLevel::Gfx12, Feature::Dcc);
-            add(colour.has_cmask, Feature::Cmask);
-            add(colour.has_fmask, Feature::Fmask);
+            add(colour.has_dcc && colour.has_cmask && colour.fragments != 0, Feature::Cmask);
+            add(colour.has_fmask && colour.fragments != 0, Feature::Fmask);
         }
         let depth = &self.depth;
         let is_used =
@@ -108,7 +107,7 @@ impl DrawState {
         if self.pixel.address != 0 && unplaced != 0 {
             found.push(format!("SPI_PS_INPUT_ENA has bits {unplaced:#x} that SPI_PS_INPUT_ADDR lacks"));
         }
-        if self.pixel.address != 0 && self.inputs.loaded & 0x7f == 0 && self.inputs.loaded & 0x80 == 0 {
+        if self.pixel.address != 0 && self.inputs.loaded.trailing_zeros() >= 8 {
             found.push("SPI_PS_INPUT_ENA has no barycentric coordinates, of which hardware needs one pair".to_owned());
         }
         if let Some(attribute) = self.inputs.attributes.iter().find_map(|one| {

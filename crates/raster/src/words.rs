@@ -48,7 +48,7 @@ fn components(mask: u32) -> String {
     "RGBA".chars().enumerate().filter(|(index, _)| mask >> index & 1 != 0).map(|(_, letter)| letter).collect()
 }
 
-fn face(face: &StencilFace) -> String {
+fn face(face: StencilFace) -> String {
     let StencilFace { compare, fail, depth_fail, pass, reference, mask, write_mask, .. } = face;
     format!(
         "{reference:#x} {compare} stored & {mask:#x}, writes {write_mask:#x}: fail {fail:?}, depth fail {depth_fail:?}, pass {pass:?}"
@@ -155,7 +155,7 @@ impl DrawState {
             let test = depth.faces.as_ref().map_or_else(
                 || "no test".to_owned(),
                 |[front, back]| {
-                    if front == back { face(front) } else { format!("front {}; back {}", face(front), face(back)) }
+                    if front == back { face(*front) } else { format!("front {}; back {}", face(*front), face(*back)) }
                 },
             );
             let clear = depth.clears[1].map_or_else(String::new, |value| format!(", clears to {value:#x}"));

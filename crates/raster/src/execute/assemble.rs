@@ -99,7 +99,7 @@ impl<'d> Primitives<'d> {
                 if at < 2 {
                     return None;
                 }
-                let is_odd = at % 2 != 0;
+                let is_odd = !at.is_multiple_of(2);
                 Some(match (is_odd, last) {
                     (false, _) => [before, previous, index],
                     (true, false) => [before, index, previous],
@@ -120,7 +120,7 @@ impl<'d> Primitives<'d> {
             Topology::Points => Some([index; 3]),
             Topology::Lines => {
                 self.kept[2] = index;
-                (at % 2 != 0).then_some([previous, index, index])
+                (!at.is_multiple_of(2)).then_some([previous, index, index])
             }
             Topology::LineStrip => {
                 self.kept[2] = index;

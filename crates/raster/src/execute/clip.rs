@@ -16,7 +16,7 @@ pub(super) type Distances = [[f32; 8]; 3];
 /// Returns `true` if all vertices have a negative distance of one kind, with which nothing is left.
 pub(super) fn is_culled(outputs: &VertexOutputs, distances: &Distances) -> bool {
     (0..8).any(|index| {
-        let is_outside = |vertex: &[f32; 8]| !(vertex[index] >= 0.0);
+        let is_outside = |vertex: &[f32; 8]| vertex[index].is_nan() || vertex[index] < 0.0;
         outputs.culls >> index & 1 != 0 && distances.iter().all(is_outside)
     })
 }

@@ -105,6 +105,36 @@ impl Format {
         bits
     }
 
+    /// Returns the bits of the highest channel.
+    pub(super) fn last_channel(&self) -> u128 {
+        let width = self.channels.last().copied().unwrap_or(0);
+        ((1_u128 << width) - 1) << (self.bits() - width)
+    }
+
+    /// Returns the pixel whose channels are at the ends of their ranges, 0 or the largest: most channels, and the one that has a bit of
+    /// its own in codes of DCC. That is the highest channel if alpha is there, or there is no alpha; otherwise the lowest.
+    pub(super) fn extremes(&self, colour: &Colour, main: bool, extra: bool) -> u128 {
+        let count = self.channels.len();
+        let has_extra = !matches!(self.channels, [5, 6, 5] | [11, 11, 10]);
+        // Orders that are reversed have alpha in the lowest channel.
+        let is_low = if count == 1 { colour.swap == 3 } else { matches!(colour.swap, 2 | 3) };
+        let own = if is_low { 0 } else { count - 1 };
+        let one = match self.number {
+            number::UINT => u32::MAX,
+            number::SINT => i32::MAX.cast_unsigned(),
+            _ => 1.0_f32.to_bits(),
+        };
+        let of = |channel: usize| {
+            let is_one = if has_extra && channel == own { extra } else { main };
+            if is_one { one } else { 0 }
+        };
+        let mut components = [0; 4];
+        for (channel, component) in self.order.iter().take(count).enumerate() {
+            components[*component] = of(channel);
+        }
+        self.pack(components)
+    }
+
     /// Returns the components of a pixel: floats or integers as bits. Those that the format lacks are 0, alpha is one.
     pub(super) fn unpack(&self, raw: u128) -> [u32; 4] {
         let one = if self.is_integer() { 1 } else { 1.0_f32.to_bits() };

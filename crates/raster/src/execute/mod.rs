@@ -3,6 +3,7 @@
 mod assemble;
 mod blend;
 mod clip;
+mod dcc;
 mod depth;
 mod entry;
 mod format;
@@ -191,5 +192,6 @@ pub fn draw(
         }
     }
     pixels.flush(shaders)?;
+    pixels.check()?;
     Ok(pixels.drawn)
 }

@@ -115,9 +115,7 @@ impl<'d> Pixels<'d> {
         let Some(viewport) = state.geometry.viewports.get(viewport).copied() else { return Ok(()) };
         let distances = slots.map(|slot| self.distances(group, slot));
         let shapes = self.shapes(group, slots, positions, &distances, &viewport);
-        if let Some(word) = self.access.compressed {
-            return Err(Ended::Hang(format!("HTILE has {word:#x}, which tells of compression")));
-        }
+        self.check()?;
         let mut attributes = Some(self.attributes(group, drawable, provoking));
         let mut number = None;
         for (shape, is_front) in shapes {
@@ -162,14 +160,13 @@ impl<'d> Pixels<'d> {
                         }
                         self.flush(shaders)?;
                     }
-                    quad.primitive = match number {
-                        Some(number) => number,
-                        None => {
-                            self.primitives.push(attributes.take().unwrap_or_default());
-                            let place = (self.primitives.len() - 1) as u16;
-                            number = Some(place);
-                            place
-                        }
+                    quad.primitive = if let Some(number) = number {
+                        number
+                    } else {
+                        self.primitives.push(attributes.take().unwrap_or_default());
+                        let place = (self.primitives.len() - 1) as u16;
+                        number = Some(place);
+                        place
                     };
                     self.quads.push(quad);
                 }
@@ -234,6 +231,14 @@ impl<'d> Pixels<'d> {
             (is_rectangle || !is_culled).then_some((Shape::Area(area), is_front))
         });
         areas.collect()
+    }
+
+    /// Returns an error if metadata tells of compression.
+    pub(super) fn check(&self) -> Result<(), Ended> {
+        match self.access.compressed {
+            Some(code) => Err(Ended::Hang(format!("metadata has {code:#x}, which tells of compression"))),
+            None => Ok(()),
+        }
     }
 
     /// Returns `true` if clip rectangles and the sample mask let a pixel be drawn.
@@ -479,7 +484,17 @@ impl<'d> Pixels<'d> {
     fn colours(&mut self, quad: &Quad, lane: usize, at: usize, exports: &[Export]) {
         let state = self.state;
         let (x, y) = ((quad.x + (lane as i32 & 1)) as u32, (quad.y + (lane as i32 >> 1)) as u32);
-        for (colour, format, plane) in &self.targets.colours {
+        let opens_only = self.targets.opens_only;
+        for ((colour, format, plane), dcc) in self.targets.colours.iter().zip(&mut self.targets.dcc) {
+            if let Some(dcc) = dcc
+                && let Err(code) = dcc.open(&mut self.access, [x, y, quad.layer], (colour, format, plane))
+            {
+                self.access.compressed = self.access.compressed.or(Some(code));
+                continue;
+            }
+            if opens_only {
+                continue;
+            }
             let before = (0..colour.index).filter(|index| state.shader_mask >> (4 * index) & 15 != 0).count();
             let export_format = state.colour_formats >> (4 * before) & 15;
             let of = |number: u8, lane: usize| {

@@ -29,8 +29,8 @@ pub(super) struct Values {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Area {
     corners: [ScreenCorner; 3],
-    /// Twice the signed area.
-    area: i64,
+    /// Twice the area, negative if the corners go round counter-clockwise.
+    twice: i64,
     bits: u32,
     is_rectangle: bool,
 }
@@ -45,13 +45,13 @@ impl Area {
             return None;
         }
         let [a, b, c] = corners;
-        let area = (b.x - a.x) * (c.y - a.y) - (c.x - a.x) * (b.y - a.y);
-        (area != 0).then_some(Self { corners, area, bits, is_rectangle })
+        let twice = (b.x - a.x) * (c.y - a.y) - (c.x - a.x) * (b.y - a.y);
+        (twice != 0).then_some(Self { corners, twice, bits, is_rectangle })
     }
 
     /// Returns `true` if the corners go round clockwise as seen: y grows downward.
     pub(super) const fn is_clockwise(&self) -> bool {
-        self.area > 0
+        self.twice > 0
     }
 
     /// Returns the pixels that may be covered.
@@ -73,7 +73,7 @@ impl Area {
 
     /// Returns the edge functions at a place, which are positive inside, and whether each edge is a top or a left one.
     fn edges(&self, [px, py]: [i64; 2]) -> [(i64, bool); 3] {
-        let sign = self.area.signum();
+        let sign = self.twice.signum();
         [(1, 2), (2, 0), (0, 1)].map(|(from, to)| {
             let (a, b) = (&self.corners[from], &self.corners[to]);
             let (dx, dy) = (sign * (b.x - a.x), sign * (b.y - a.y));
@@ -98,7 +98,7 @@ impl Area {
 
     /// Returns the values of a pixel, which may be outside.
     pub(super) fn values(&self, x: i32, y: i32) -> Values {
-        let area = self.area.abs() as f64;
+        let area = self.twice.abs() as f64;
         let weights = self.edges(self.centre(x, y)).map(|(value, _)| value as f64 / area);
         let sum = |of: &dyn Fn(&ScreenCorner) -> f64| -> f64 {
             weights.iter().zip(&self.corners).map(|(weight, corner)| weight * of(corner)).sum()

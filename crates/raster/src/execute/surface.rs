@@ -3,7 +3,7 @@
 use amdgpu_hw::GfxLevel;
 use amdgpu_surface::{Chip, addr1, addr2, addr3, tiler::Subresource};
 
-use super::{depth, format::Format, htile::Htile};
+use super::{dcc::Dcc, depth, format::Format, htile::Htile};
 use crate::{Colour, Depth, DepthPlane, DrawState, Feature};
 
 /// A level of a target, prepared for computing addresses.
@@ -55,6 +55,10 @@ struct Facts {
 #[derive(Debug, Default)]
 pub(super) struct Targets {
     pub(super) colours: Vec<(Colour, Format, Plane)>,
+    /// The metadata of each of them.
+    pub(super) dcc: Vec<Option<Dcc>>,
+    /// `true` if colours are not written, only their metadata is opened.
+    pub(super) opens_only: bool,
     pub(super) depth: Option<Plane>,
     pub(super) stencil: Option<Plane>,
     pub(super) htile: Option<Htile>,
@@ -65,9 +69,11 @@ pub(super) struct Targets {
 impl Targets {
     /// Prepares the targets that the draw accesses.
     pub(super) fn new(state: &DrawState, chip: Option<&Chip>) -> Result<Self, Feature> {
-        let mut targets = Self::default();
-        let writes = state.operation.mode == 1;
-        for colour in state.colours.iter().filter(|colour| writes && colour.written() != 0) {
+        let mode = state.operation.mode;
+        let mut targets = Self { opens_only: mode > 1, ..Self::default() };
+        // The mode alone decides: with other modes than writing, masks do not count, and the first target is meant.
+        let is_used = |colour: &&Colour| (mode == 1 && colour.written() != 0) || (mode > 1 && colour.index == 0);
+        for colour in state.colours.iter().filter(is_used) {
             let format = Format::new(colour).ok_or(Feature::ColourFormat(colour.format))?;
             let facts = Facts {
                 bits: format.bits(),
@@ -82,6 +88,7 @@ impl Targets {
                 layers: colour.layers,
             };
             let plane = plane(state.level, chip, &facts).ok_or(Feature::Tiling(colour.mode))?;
+            targets.dcc.push(Dcc::new(state.level, chip, colour, &format, &plane)?);
             targets.colours.push((*colour, format, plane));
         }
         let depth = &state.depth;

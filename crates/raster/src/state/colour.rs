@@ -3,7 +3,7 @@
 use std::fmt;
 
 use amdgpu_hw::GfxLevel;
-use amdgpu_registers::constants as r;
+use amdgpu_registers::{Register, constants as r};
 
 use crate::Registers;
 
@@ -85,6 +85,23 @@ fn factor(level: GfxLevel, number: u32) -> u32 {
     }
 }
 
+/// The metadata of a colour target.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Metadata {
+    /// The address of DCC with 48 bits.
+    pub dcc: u64,
+    /// The address of CMASK with 48 bits.
+    pub cmask: u64,
+    /// The size of a slice of CMASK in bytes.
+    pub cmask_slice: u32,
+    /// `true` if DCC is aligned to pipes (GFX9 and later).
+    pub is_pipe_aligned: bool,
+    /// `true` if DCC is aligned to render backends (GFX9).
+    pub is_backend_aligned: bool,
+    /// The colour of cleared blocks that have no code of their own.
+    pub clear_words: [u32; 2],
+}
+
 /// A colour target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Colour {
@@ -132,6 +149,8 @@ pub struct Colour {
     pub has_fmask: bool,
     /// `true` if DCC compresses the target.
     pub has_dcc: bool,
+    /// The metadata.
+    pub metadata: Metadata,
 }
 
 impl Colour {
@@ -176,6 +195,10 @@ impl Colour {
         };
         let fdcc =
             registers.element_field([r::CB_COLOR0_FDCC_CONTROL, r::CB_COLOR1_FDCC_CONTROL], index, "fdcc_enable");
+        let address = |low: [Register; 2], high: [Register; 2]| {
+            let high = u64::from(registers.element(high, index) & 0xff);
+            high << 40 | u64::from(registers.element(low, index)) << 8
+        };
         Some(Self {
             index,
             format,
@@ -199,6 +222,29 @@ impl Colour {
             has_cmask: info("fast_clear") != 0,
             has_fmask: info("compression") != 0,
             has_dcc: info("dcc_enable") != 0 || fdcc != 0,
+            metadata: Metadata {
+                dcc: address(
+                    [r::CB_COLOR0_DCC_BASE, r::CB_COLOR1_DCC_BASE],
+                    [r::CB_COLOR0_DCC_BASE_EXT, r::CB_COLOR1_DCC_BASE_EXT],
+                ),
+                cmask: address(
+                    [r::CB_COLOR0_CMASK, r::CB_COLOR1_CMASK],
+                    [r::CB_COLOR0_CMASK_BASE_EXT, r::CB_COLOR1_CMASK_BASE_EXT],
+                ),
+                // The register counts squares of 128 pixels, which have 256 tiles of four bits.
+                cmask_slice: 128
+                    * (registers.element_field(
+                        [r::CB_COLOR0_CMASK_SLICE, r::CB_COLOR1_CMASK_SLICE],
+                        index,
+                        "tile_max",
+                    ) + 1),
+                is_pipe_aligned: attribute("pipe_aligned") != 0 || third("dcc_pipe_aligned") != 0,
+                is_backend_aligned: attribute("rb_aligned") != 0,
+                clear_words: [
+                    registers.element([r::CB_COLOR0_CLEAR_WORD0, r::CB_COLOR1_CLEAR_WORD0], index),
+                    registers.element([r::CB_COLOR0_CLEAR_WORD1, r::CB_COLOR1_CLEAR_WORD1], index),
+                ],
+            },
         })
     }
 

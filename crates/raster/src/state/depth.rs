@@ -38,7 +38,7 @@ impl Compare {
     }
 
     /// Returns `true` if a new value passes against an old one.
-    pub(crate) fn passes<T: PartialOrd>(self, new: T, old: T) -> bool {
+    pub(crate) fn passes<T: PartialOrd + Copy>(self, new: T, old: T) -> bool {
         match self {
             Self::Never => false,
             Self::Less => new < old,

@@ -70,6 +70,7 @@ impl Rectangle {
     }
 
     /// Returns the pixels that are in both.
+    #[must_use]
     pub fn and(&self, other: &Self) -> Self {
         Self {
             first: [0, 1].map(|axis| self.first[axis].max(other.first[axis])),

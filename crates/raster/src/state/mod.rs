@@ -8,7 +8,7 @@ mod pixel;
 mod program;
 
 pub use call::{Call, Indices, Topology};
-pub use colour::{Blend, BlendEquation, Colour, ColourOperation};
+pub use colour::{Blend, BlendEquation, Colour, ColourOperation, Metadata};
 pub use depth::{Compare, Depth, DepthPlane, Htile, Order, StencilFace, StencilOp};
 pub use geometry::{Clip, Geometry, Rectangle, VertexOutputs, Viewport};
 pub use pixel::{Attribute, PixelInputs};

@@ -114,7 +114,7 @@ impl Stages<'_> {
     fn run(&self, runner: &mut StageRunner, program: &Program, wave: &GraphicsWave<'_>) -> Result<Vec<Export>, Ended> {
         let memory = JobMemory { memory: self.scene.memory, job: self.scene.job };
         match runner.run(wave, &memory) {
-            Ok(exports) => Ok(exports.into_iter().map(export).collect()),
+            Ok(exports) => Ok(exports.iter().map(export).collect()),
             Err(StageEnd::Stopped) => Err(Ended::Stopped),
             Err(StageEnd::Hang(hang)) => match hang.reason {
                 // A program that is not mapped is a page fault, as for dispatches.
@@ -128,7 +128,7 @@ impl Stages<'_> {
     }
 }
 
-fn export(export: amdgpu_waves::Export) -> Export {
+fn export(export: &amdgpu_waves::Export) -> Export {
     Export {
         target: export.target,
         enabled: export.enabled,

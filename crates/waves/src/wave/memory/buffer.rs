@@ -196,6 +196,13 @@ impl Wave {
                 DataKind::Store(_) => {
                     let parts = (usize::from(components), half, high, packs);
                     let values = read_components(registers, step.data, lane, format, parts);
+                    // As for images, the channel that a component is loaded from takes it back: RADV stores copies of BGRA images
+                    // through such views.
+                    let channel = |number: u8| buffer.selects.iter().position(|select| *select == number + 4);
+                    let values = match step.format {
+                        None => [0, 1, 2, 3].map(|number| values[channel(number).unwrap_or(number.into())]),
+                        Some(_) => values,
+                    };
                     if let (Some(address), Some(format)) = (address, format) {
                         space.store(address, &format.pack(values).to_le_bytes()[..len]);
                     }
