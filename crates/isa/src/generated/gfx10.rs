@@ -220,89 +220,89 @@ static L148: [Operand; 4] =
 /// The tables of Gfx10.
 pub(crate) static TABLE: Table = Table {
     formats: &[
-        FormatLayout {
-            format: T::Sop2,
-            bytes: 4,
-            encoding: &[Match::new(31, 30, 2)],
-            fields: &[
+        FormatLayout::new(
+            T::Sop2,
+            4,
+            &[Match::new(31, 30, 2)],
+            &[
                 FieldLayout::new(F::Op, &[Bits::new(29, 23)]),
                 FieldLayout::new(F::Sdst, &[Bits::new(22, 16)]),
                 FieldLayout::new(F::Ssrc1, &[Bits::new(15, 8)]),
                 FieldLayout::new(F::Ssrc0, &[Bits::new(7, 0)]),
             ],
-        },
-        FormatLayout {
-            format: T::Sopk,
-            bytes: 4,
-            encoding: &[Match::new(31, 28, 11)],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Sopk,
+            4,
+            &[Match::new(31, 28, 11)],
+            &[
                 FieldLayout::new(F::Op, &[Bits::new(27, 23)]),
                 FieldLayout::new(F::Sdst, &[Bits::new(22, 16)]),
                 FieldLayout::new(F::Simm16, &[Bits::new(15, 0)]),
             ],
-        },
-        FormatLayout {
-            format: T::Sop1,
-            bytes: 4,
-            encoding: &[Match::new(31, 23, 381)],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Sop1,
+            4,
+            &[Match::new(31, 23, 381)],
+            &[
                 FieldLayout::new(F::Op, &[Bits::new(15, 8)]),
                 FieldLayout::new(F::Sdst, &[Bits::new(22, 16)]),
                 FieldLayout::new(F::Ssrc0, &[Bits::new(7, 0)]),
             ],
-        },
-        FormatLayout {
-            format: T::Sopc,
-            bytes: 4,
-            encoding: &[Match::new(31, 23, 382)],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Sopc,
+            4,
+            &[Match::new(31, 23, 382)],
+            &[
                 FieldLayout::new(F::Op, &[Bits::new(22, 16)]),
                 FieldLayout::new(F::Ssrc1, &[Bits::new(15, 8)]),
                 FieldLayout::new(F::Ssrc0, &[Bits::new(7, 0)]),
             ],
-        },
-        FormatLayout {
-            format: T::Sopp,
-            bytes: 4,
-            encoding: &[Match::new(31, 23, 383)],
-            fields: &[FieldLayout::new(F::Op, &[Bits::new(22, 16)]), FieldLayout::new(F::Simm16, &[Bits::new(15, 0)])],
-        },
-        FormatLayout {
-            format: T::Vop2,
-            bytes: 4,
-            encoding: &[Match::new(31, 31, 0)],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Sopp,
+            4,
+            &[Match::new(31, 23, 383)],
+            &[FieldLayout::new(F::Op, &[Bits::new(22, 16)]), FieldLayout::new(F::Simm16, &[Bits::new(15, 0)])],
+        ),
+        FormatLayout::new(
+            T::Vop2,
+            4,
+            &[Match::new(31, 31, 0)],
+            &[
                 FieldLayout::new(F::Op, &[Bits::new(30, 25)]),
                 FieldLayout::new(F::Vdst, &[Bits::new(24, 17)]),
                 FieldLayout::new(F::Vsrc1, &[Bits::new(16, 9)]),
                 FieldLayout::new(F::Src0, &[Bits::new(8, 0)]),
             ],
-        },
-        FormatLayout {
-            format: T::Vop1,
-            bytes: 4,
-            encoding: &[Match::new(31, 25, 63)],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Vop1,
+            4,
+            &[Match::new(31, 25, 63)],
+            &[
                 FieldLayout::new(F::Op, &[Bits::new(16, 9)]),
                 FieldLayout::new(F::Vdst, &[Bits::new(24, 17)]),
                 FieldLayout::new(F::Src0, &[Bits::new(8, 0)]),
             ],
-        },
-        FormatLayout {
-            format: T::Vopc,
-            bytes: 4,
-            encoding: &[Match::new(31, 25, 62)],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Vopc,
+            4,
+            &[Match::new(31, 25, 62)],
+            &[
                 FieldLayout::new(F::Op, &[Bits::new(24, 17)]),
                 FieldLayout::new(F::Vsrc1, &[Bits::new(16, 9)]),
                 FieldLayout::new(F::Src0, &[Bits::new(8, 0)]),
             ],
-        },
-        FormatLayout {
-            format: T::Smem,
-            bytes: 8,
-            encoding: &[Match::new(31, 26, 61)],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Smem,
+            8,
+            &[Match::new(31, 26, 61)],
+            &[
                 FieldLayout::new(F::Op, &[Bits::new(25, 18)]),
                 FieldLayout::new(F::Glc, &[Bits::new(16, 16)]),
                 FieldLayout::new(F::Dlc, &[Bits::new(14, 14)]),
@@ -311,12 +311,12 @@ pub(crate) static TABLE: Table = Table {
                 FieldLayout::new(F::Offset, &[Bits::new(52, 32)]),
                 FieldLayout::new(F::Soffset, &[Bits::new(63, 57)]),
             ],
-        },
-        FormatLayout {
-            format: T::Vop3,
-            bytes: 8,
-            encoding: &[Match::new(31, 26, 53)],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Vop3,
+            8,
+            &[Match::new(31, 26, 53)],
+            &[
                 FieldLayout::new(F::Op, &[Bits::new(25, 16)]),
                 FieldLayout::new(F::Clamp, &[Bits::new(15, 15)]),
                 FieldLayout::new(F::OpSel, &[Bits::new(14, 11)]),
@@ -328,12 +328,12 @@ pub(crate) static TABLE: Table = Table {
                 FieldLayout::new(F::Omod, &[Bits::new(60, 59)]),
                 FieldLayout::new(F::Neg, &[Bits::new(63, 61)]),
             ],
-        },
-        FormatLayout {
-            format: T::Vop3Sdst,
-            bytes: 8,
-            encoding: &[Match::new(31, 26, 53)],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Vop3Sdst,
+            8,
+            &[Match::new(31, 26, 53)],
+            &[
                 FieldLayout::new(F::Op, &[Bits::new(25, 16)]),
                 FieldLayout::new(F::Clamp, &[Bits::new(15, 15)]),
                 FieldLayout::new(F::Sdst, &[Bits::new(14, 8)]),
@@ -344,12 +344,12 @@ pub(crate) static TABLE: Table = Table {
                 FieldLayout::new(F::Omod, &[Bits::new(60, 59)]),
                 FieldLayout::new(F::Neg, &[Bits::new(63, 61)]),
             ],
-        },
-        FormatLayout {
-            format: T::Vop3p,
-            bytes: 8,
-            encoding: &[Match::new(31, 23, 408)],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Vop3p,
+            8,
+            &[Match::new(31, 23, 408)],
+            &[
                 FieldLayout::new(F::Op, &[Bits::new(22, 16)]),
                 FieldLayout::new(F::Clamp, &[Bits::new(15, 15)]),
                 FieldLayout::new(F::OpSelHi2, &[Bits::new(14, 14)]),
@@ -362,24 +362,24 @@ pub(crate) static TABLE: Table = Table {
                 FieldLayout::new(F::OpSelHi, &[Bits::new(60, 59)]),
                 FieldLayout::new(F::NegLo, &[Bits::new(63, 61)]),
             ],
-        },
-        FormatLayout {
-            format: T::Vintrp,
-            bytes: 4,
-            encoding: &[Match::new(31, 26, 50)],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Vintrp,
+            4,
+            &[Match::new(31, 26, 50)],
+            &[
                 FieldLayout::new(F::Op, &[Bits::new(17, 16)]),
                 FieldLayout::new(F::Vdst, &[Bits::new(25, 18)]),
                 FieldLayout::new(F::Attr, &[Bits::new(15, 10)]),
                 FieldLayout::new(F::Attrchan, &[Bits::new(9, 8)]),
                 FieldLayout::new(F::Vsrc, &[Bits::new(7, 0)]),
             ],
-        },
-        FormatLayout {
-            format: T::Ds,
-            bytes: 8,
-            encoding: &[Match::new(31, 26, 54)],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Ds,
+            8,
+            &[Match::new(31, 26, 54)],
+            &[
                 FieldLayout::new(F::Op, &[Bits::new(25, 18)]),
                 FieldLayout::new(F::Gds, &[Bits::new(17, 17)]),
                 FieldLayout::new(F::Offset1, &[Bits::new(15, 8)]),
@@ -389,12 +389,12 @@ pub(crate) static TABLE: Table = Table {
                 FieldLayout::new(F::Data1, &[Bits::new(55, 48)]),
                 FieldLayout::new(F::Vdst, &[Bits::new(63, 56)]),
             ],
-        },
-        FormatLayout {
-            format: T::Mubuf,
-            bytes: 8,
-            encoding: &[Match::new(31, 26, 56)],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Mubuf,
+            8,
+            &[Match::new(31, 26, 56)],
+            &[
                 FieldLayout::new(F::Op, &[Bits::new(25, 18)]),
                 FieldLayout::new(F::Lds, &[Bits::new(16, 16)]),
                 FieldLayout::new(F::Dlc, &[Bits::new(15, 15)]),
@@ -409,12 +409,12 @@ pub(crate) static TABLE: Table = Table {
                 FieldLayout::new(F::Tfe, &[Bits::new(55, 55)]),
                 FieldLayout::new(F::Soffset, &[Bits::new(63, 56)]),
             ],
-        },
-        FormatLayout {
-            format: T::Mtbuf,
-            bytes: 8,
-            encoding: &[Match::new(31, 26, 58)],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Mtbuf,
+            8,
+            &[Match::new(31, 26, 58)],
+            &[
                 FieldLayout::new(F::Op, &[Bits::new(18, 16), Bits::new(53, 53)]),
                 FieldLayout::new(F::Format, &[Bits::new(25, 19)]),
                 FieldLayout::new(F::Dlc, &[Bits::new(15, 15)]),
@@ -429,12 +429,12 @@ pub(crate) static TABLE: Table = Table {
                 FieldLayout::new(F::Tfe, &[Bits::new(55, 55)]),
                 FieldLayout::new(F::Soffset, &[Bits::new(63, 56)]),
             ],
-        },
-        FormatLayout {
-            format: T::Mimg,
-            bytes: 8,
-            encoding: &[Match::new(31, 26, 60)],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Mimg,
+            8,
+            &[Match::new(31, 26, 60)],
+            &[
                 FieldLayout::new(F::Op, &[Bits::new(24, 18), Bits::new(0, 0)]),
                 FieldLayout::new(F::Slc, &[Bits::new(25, 25)]),
                 FieldLayout::new(F::Lwe, &[Bits::new(17, 17)]),
@@ -453,12 +453,12 @@ pub(crate) static TABLE: Table = Table {
                 FieldLayout::new(F::A16, &[Bits::new(62, 62)]),
                 FieldLayout::new(F::D16, &[Bits::new(63, 63)]),
             ],
-        },
-        FormatLayout {
-            format: T::Exp,
-            bytes: 8,
-            encoding: &[Match::new(31, 26, 62)],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Exp,
+            8,
+            &[Match::new(31, 26, 62)],
+            &[
                 FieldLayout::new(F::En, &[Bits::new(3, 0)]),
                 FieldLayout::new(F::Tgt, &[Bits::new(9, 4)]),
                 FieldLayout::new(F::Compr, &[Bits::new(10, 10)]),
@@ -469,12 +469,12 @@ pub(crate) static TABLE: Table = Table {
                 FieldLayout::new(F::Vsrc2, &[Bits::new(55, 48)]),
                 FieldLayout::new(F::Vsrc3, &[Bits::new(63, 56)]),
             ],
-        },
-        FormatLayout {
-            format: T::Flat,
-            bytes: 8,
-            encoding: &[Match::new(31, 26, 55)],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Flat,
+            8,
+            &[Match::new(31, 26, 55)],
+            &[
                 FieldLayout::new(F::Op, &[Bits::new(24, 18)]),
                 FieldLayout::new(F::Slc, &[Bits::new(17, 17)]),
                 FieldLayout::new(F::Glc, &[Bits::new(16, 16)]),
@@ -487,12 +487,12 @@ pub(crate) static TABLE: Table = Table {
                 FieldLayout::new(F::Saddr, &[Bits::new(54, 48)]),
                 FieldLayout::new(F::Vdst, &[Bits::new(63, 56)]),
             ],
-        },
-        FormatLayout {
-            format: T::Sdwa,
-            bytes: 4,
-            encoding: &[],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Sdwa,
+            4,
+            &[],
+            &[
                 FieldLayout::new(F::Src0, &[Bits::new(7, 0)]),
                 FieldLayout::new(F::DstSel, &[Bits::new(10, 8)]),
                 FieldLayout::new(F::DstUnused, &[Bits::new(12, 11)]),
@@ -509,12 +509,12 @@ pub(crate) static TABLE: Table = Table {
                 FieldLayout::new(F::Src1Abs, &[Bits::new(29, 29)]),
                 FieldLayout::new(F::S1, &[Bits::new(31, 31)]),
             ],
-        },
-        FormatLayout {
-            format: T::Sdwab,
-            bytes: 4,
-            encoding: &[],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Sdwab,
+            4,
+            &[],
+            &[
                 FieldLayout::new(F::Src0, &[Bits::new(7, 0)]),
                 FieldLayout::new(F::Sdst, &[Bits::new(14, 8)]),
                 FieldLayout::new(F::Sd, &[Bits::new(15, 15)]),
@@ -529,12 +529,12 @@ pub(crate) static TABLE: Table = Table {
                 FieldLayout::new(F::Src1Abs, &[Bits::new(29, 29)]),
                 FieldLayout::new(F::S1, &[Bits::new(31, 31)]),
             ],
-        },
-        FormatLayout {
-            format: T::Dpp16,
-            bytes: 4,
-            encoding: &[],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Dpp16,
+            4,
+            &[],
+            &[
                 FieldLayout::new(F::Src0, &[Bits::new(7, 0)]),
                 FieldLayout::new(F::DppCtrl, &[Bits::new(16, 8)]),
                 FieldLayout::new(F::Fi, &[Bits::new(18, 18)]),
@@ -546,13 +546,13 @@ pub(crate) static TABLE: Table = Table {
                 FieldLayout::new(F::BankMask, &[Bits::new(27, 24)]),
                 FieldLayout::new(F::RowMask, &[Bits::new(31, 28)]),
             ],
-        },
-        FormatLayout {
-            format: T::Dpp8,
-            bytes: 4,
-            encoding: &[],
-            fields: &[FieldLayout::new(F::Src0, &[Bits::new(7, 0)]), FieldLayout::new(F::LaneSel, &[Bits::new(31, 8)])],
-        },
+        ),
+        FormatLayout::new(
+            T::Dpp8,
+            4,
+            &[],
+            &[FieldLayout::new(F::Src0, &[Bits::new(7, 0)]), FieldLayout::new(F::LaneSel, &[Bits::new(31, 8)])],
+        ),
     ],
     sources: Scalars {
         last_sgpr: 105,

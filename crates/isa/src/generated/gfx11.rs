@@ -229,89 +229,89 @@ static L154: [Operand; 4] =
 /// The tables of Gfx11.
 pub(crate) static TABLE: Table = Table {
     formats: &[
-        FormatLayout {
-            format: T::Sop2,
-            bytes: 4,
-            encoding: &[Match::new(31, 30, 2)],
-            fields: &[
+        FormatLayout::new(
+            T::Sop2,
+            4,
+            &[Match::new(31, 30, 2)],
+            &[
                 FieldLayout::new(F::Op, &[Bits::new(29, 23)]),
                 FieldLayout::new(F::Sdst, &[Bits::new(22, 16)]),
                 FieldLayout::new(F::Ssrc1, &[Bits::new(15, 8)]),
                 FieldLayout::new(F::Ssrc0, &[Bits::new(7, 0)]),
             ],
-        },
-        FormatLayout {
-            format: T::Sopk,
-            bytes: 4,
-            encoding: &[Match::new(31, 28, 11)],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Sopk,
+            4,
+            &[Match::new(31, 28, 11)],
+            &[
                 FieldLayout::new(F::Op, &[Bits::new(27, 23)]),
                 FieldLayout::new(F::Sdst, &[Bits::new(22, 16)]),
                 FieldLayout::new(F::Simm16, &[Bits::new(15, 0)]),
             ],
-        },
-        FormatLayout {
-            format: T::Sop1,
-            bytes: 4,
-            encoding: &[Match::new(31, 23, 381)],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Sop1,
+            4,
+            &[Match::new(31, 23, 381)],
+            &[
                 FieldLayout::new(F::Op, &[Bits::new(15, 8)]),
                 FieldLayout::new(F::Sdst, &[Bits::new(22, 16)]),
                 FieldLayout::new(F::Ssrc0, &[Bits::new(7, 0)]),
             ],
-        },
-        FormatLayout {
-            format: T::Sopc,
-            bytes: 4,
-            encoding: &[Match::new(31, 23, 382)],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Sopc,
+            4,
+            &[Match::new(31, 23, 382)],
+            &[
                 FieldLayout::new(F::Op, &[Bits::new(22, 16)]),
                 FieldLayout::new(F::Ssrc1, &[Bits::new(15, 8)]),
                 FieldLayout::new(F::Ssrc0, &[Bits::new(7, 0)]),
             ],
-        },
-        FormatLayout {
-            format: T::Sopp,
-            bytes: 4,
-            encoding: &[Match::new(31, 23, 383)],
-            fields: &[FieldLayout::new(F::Op, &[Bits::new(22, 16)]), FieldLayout::new(F::Simm16, &[Bits::new(15, 0)])],
-        },
-        FormatLayout {
-            format: T::Vop2,
-            bytes: 4,
-            encoding: &[Match::new(31, 31, 0)],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Sopp,
+            4,
+            &[Match::new(31, 23, 383)],
+            &[FieldLayout::new(F::Op, &[Bits::new(22, 16)]), FieldLayout::new(F::Simm16, &[Bits::new(15, 0)])],
+        ),
+        FormatLayout::new(
+            T::Vop2,
+            4,
+            &[Match::new(31, 31, 0)],
+            &[
                 FieldLayout::new(F::Op, &[Bits::new(30, 25)]),
                 FieldLayout::new(F::Vdst, &[Bits::new(24, 17)]),
                 FieldLayout::new(F::Vsrc1, &[Bits::new(16, 9)]),
                 FieldLayout::new(F::Src0, &[Bits::new(8, 0)]),
             ],
-        },
-        FormatLayout {
-            format: T::Vop1,
-            bytes: 4,
-            encoding: &[Match::new(31, 25, 63)],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Vop1,
+            4,
+            &[Match::new(31, 25, 63)],
+            &[
                 FieldLayout::new(F::Op, &[Bits::new(16, 9)]),
                 FieldLayout::new(F::Vdst, &[Bits::new(24, 17)]),
                 FieldLayout::new(F::Src0, &[Bits::new(8, 0)]),
             ],
-        },
-        FormatLayout {
-            format: T::Vopc,
-            bytes: 4,
-            encoding: &[Match::new(31, 25, 62)],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Vopc,
+            4,
+            &[Match::new(31, 25, 62)],
+            &[
                 FieldLayout::new(F::Op, &[Bits::new(24, 17)]),
                 FieldLayout::new(F::Vsrc1, &[Bits::new(16, 9)]),
                 FieldLayout::new(F::Src0, &[Bits::new(8, 0)]),
             ],
-        },
-        FormatLayout {
-            format: T::Smem,
-            bytes: 8,
-            encoding: &[Match::new(31, 26, 61)],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Smem,
+            8,
+            &[Match::new(31, 26, 61)],
+            &[
                 FieldLayout::new(F::Op, &[Bits::new(25, 18)]),
                 FieldLayout::new(F::Glc, &[Bits::new(14, 14)]),
                 FieldLayout::new(F::Dlc, &[Bits::new(13, 13)]),
@@ -320,12 +320,12 @@ pub(crate) static TABLE: Table = Table {
                 FieldLayout::new(F::Offset, &[Bits::new(52, 32)]),
                 FieldLayout::new(F::Soffset, &[Bits::new(63, 57)]),
             ],
-        },
-        FormatLayout {
-            format: T::Vop3,
-            bytes: 8,
-            encoding: &[Match::new(31, 26, 53)],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Vop3,
+            8,
+            &[Match::new(31, 26, 53)],
+            &[
                 FieldLayout::new(F::Op, &[Bits::new(25, 16)]),
                 FieldLayout::new(F::Clamp, &[Bits::new(15, 15)]),
                 FieldLayout::new(F::OpSel, &[Bits::new(14, 11)]),
@@ -337,12 +337,12 @@ pub(crate) static TABLE: Table = Table {
                 FieldLayout::new(F::Omod, &[Bits::new(60, 59)]),
                 FieldLayout::new(F::Neg, &[Bits::new(63, 61)]),
             ],
-        },
-        FormatLayout {
-            format: T::Vop3Sdst,
-            bytes: 8,
-            encoding: &[Match::new(31, 26, 53)],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Vop3Sdst,
+            8,
+            &[Match::new(31, 26, 53)],
+            &[
                 FieldLayout::new(F::Op, &[Bits::new(25, 16)]),
                 FieldLayout::new(F::Clamp, &[Bits::new(15, 15)]),
                 FieldLayout::new(F::Sdst, &[Bits::new(14, 8)]),
@@ -353,12 +353,12 @@ pub(crate) static TABLE: Table = Table {
                 FieldLayout::new(F::Omod, &[Bits::new(60, 59)]),
                 FieldLayout::new(F::Neg, &[Bits::new(63, 61)]),
             ],
-        },
-        FormatLayout {
-            format: T::Vop3p,
-            bytes: 8,
-            encoding: &[Match::new(31, 23, 408)],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Vop3p,
+            8,
+            &[Match::new(31, 23, 408)],
+            &[
                 FieldLayout::new(F::Op, &[Bits::new(22, 16)]),
                 FieldLayout::new(F::Clamp, &[Bits::new(15, 15)]),
                 FieldLayout::new(F::OpSelHi2, &[Bits::new(14, 14)]),
@@ -371,12 +371,12 @@ pub(crate) static TABLE: Table = Table {
                 FieldLayout::new(F::OpSelHi, &[Bits::new(60, 59)]),
                 FieldLayout::new(F::NegLo, &[Bits::new(63, 61)]),
             ],
-        },
-        FormatLayout {
-            format: T::Vinterp,
-            bytes: 8,
-            encoding: &[Match::new(31, 24, 205)],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Vinterp,
+            8,
+            &[Match::new(31, 24, 205)],
+            &[
                 FieldLayout::new(F::Op, &[Bits::new(22, 16)]),
                 FieldLayout::new(F::Clamp, &[Bits::new(15, 15)]),
                 FieldLayout::new(F::OpSel, &[Bits::new(14, 11)]),
@@ -387,24 +387,24 @@ pub(crate) static TABLE: Table = Table {
                 FieldLayout::new(F::Src2, &[Bits::new(58, 50)]),
                 FieldLayout::new(F::Neg, &[Bits::new(63, 61)]),
             ],
-        },
-        FormatLayout {
-            format: T::Ldsdir,
-            bytes: 4,
-            encoding: &[Match::new(31, 24, 206)],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Ldsdir,
+            4,
+            &[Match::new(31, 24, 206)],
+            &[
                 FieldLayout::new(F::Op, &[Bits::new(21, 20)]),
                 FieldLayout::new(F::WaitVaVdst, &[Bits::new(19, 16)]),
                 FieldLayout::new(F::Attr, &[Bits::new(15, 10)]),
                 FieldLayout::new(F::Attrchan, &[Bits::new(9, 8)]),
                 FieldLayout::new(F::Vdst, &[Bits::new(7, 0)]),
             ],
-        },
-        FormatLayout {
-            format: T::Ds,
-            bytes: 8,
-            encoding: &[Match::new(31, 26, 54)],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Ds,
+            8,
+            &[Match::new(31, 26, 54)],
+            &[
                 FieldLayout::new(F::Op, &[Bits::new(25, 18)]),
                 FieldLayout::new(F::Gds, &[Bits::new(17, 17)]),
                 FieldLayout::new(F::Offset1, &[Bits::new(15, 8)]),
@@ -414,12 +414,12 @@ pub(crate) static TABLE: Table = Table {
                 FieldLayout::new(F::Data1, &[Bits::new(55, 48)]),
                 FieldLayout::new(F::Vdst, &[Bits::new(63, 56)]),
             ],
-        },
-        FormatLayout {
-            format: T::Mubuf,
-            bytes: 8,
-            encoding: &[Match::new(31, 26, 56)],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Mubuf,
+            8,
+            &[Match::new(31, 26, 56)],
+            &[
                 FieldLayout::new(F::Op, &[Bits::new(25, 18)]),
                 FieldLayout::new(F::Glc, &[Bits::new(14, 14)]),
                 FieldLayout::new(F::Dlc, &[Bits::new(13, 13)]),
@@ -433,12 +433,12 @@ pub(crate) static TABLE: Table = Table {
                 FieldLayout::new(F::Idxen, &[Bits::new(55, 55)]),
                 FieldLayout::new(F::Soffset, &[Bits::new(63, 56)]),
             ],
-        },
-        FormatLayout {
-            format: T::Mtbuf,
-            bytes: 8,
-            encoding: &[Match::new(31, 26, 58)],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Mtbuf,
+            8,
+            &[Match::new(31, 26, 58)],
+            &[
                 FieldLayout::new(F::Op, &[Bits::new(18, 15)]),
                 FieldLayout::new(F::Format, &[Bits::new(25, 19)]),
                 FieldLayout::new(F::Glc, &[Bits::new(14, 14)]),
@@ -453,12 +453,12 @@ pub(crate) static TABLE: Table = Table {
                 FieldLayout::new(F::Idxen, &[Bits::new(55, 55)]),
                 FieldLayout::new(F::Soffset, &[Bits::new(63, 56)]),
             ],
-        },
-        FormatLayout {
-            format: T::Mimg,
-            bytes: 8,
-            encoding: &[Match::new(31, 26, 60)],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Mimg,
+            8,
+            &[Match::new(31, 26, 60)],
+            &[
                 FieldLayout::new(F::Op, &[Bits::new(25, 18)]),
                 FieldLayout::new(F::D16, &[Bits::new(17, 17)]),
                 FieldLayout::new(F::A16, &[Bits::new(16, 16)]),
@@ -477,12 +477,12 @@ pub(crate) static TABLE: Table = Table {
                 FieldLayout::new(F::Lwe, &[Bits::new(54, 54)]),
                 FieldLayout::new(F::Ssamp, &[Bits::new(62, 58)]),
             ],
-        },
-        FormatLayout {
-            format: T::Exp,
-            bytes: 8,
-            encoding: &[Match::new(31, 26, 62)],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Exp,
+            8,
+            &[Match::new(31, 26, 62)],
+            &[
                 FieldLayout::new(F::En, &[Bits::new(3, 0)]),
                 FieldLayout::new(F::Tgt, &[Bits::new(9, 4)]),
                 FieldLayout::new(F::Done, &[Bits::new(11, 11)]),
@@ -492,12 +492,12 @@ pub(crate) static TABLE: Table = Table {
                 FieldLayout::new(F::Vsrc2, &[Bits::new(55, 48)]),
                 FieldLayout::new(F::Vsrc3, &[Bits::new(63, 56)]),
             ],
-        },
-        FormatLayout {
-            format: T::Flat,
-            bytes: 8,
-            encoding: &[Match::new(31, 26, 55)],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Flat,
+            8,
+            &[Match::new(31, 26, 55)],
+            &[
                 FieldLayout::new(F::Op, &[Bits::new(24, 18)]),
                 FieldLayout::new(F::Seg, &[Bits::new(17, 16)]),
                 FieldLayout::new(F::Slc, &[Bits::new(15, 15)]),
@@ -510,12 +510,12 @@ pub(crate) static TABLE: Table = Table {
                 FieldLayout::new(F::Sve, &[Bits::new(55, 55)]),
                 FieldLayout::new(F::Vdst, &[Bits::new(63, 56)]),
             ],
-        },
-        FormatLayout {
-            format: T::Vopd,
-            bytes: 8,
-            encoding: &[Match::new(31, 26, 50)],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Vopd,
+            8,
+            &[Match::new(31, 26, 50)],
+            &[
                 FieldLayout::new(F::Opx, &[Bits::new(25, 22)]),
                 FieldLayout::new(F::Opy, &[Bits::new(21, 17)]),
                 FieldLayout::new(F::Vsrcx1, &[Bits::new(16, 9)]),
@@ -525,12 +525,12 @@ pub(crate) static TABLE: Table = Table {
                 FieldLayout::new(F::Vdsty, &[Bits::new(55, 49)]),
                 FieldLayout::new(F::Vdstx, &[Bits::new(63, 56)]),
             ],
-        },
-        FormatLayout {
-            format: T::Dpp16,
-            bytes: 4,
-            encoding: &[],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Dpp16,
+            4,
+            &[],
+            &[
                 FieldLayout::new(F::Src0, &[Bits::new(7, 0)]),
                 FieldLayout::new(F::DppCtrl, &[Bits::new(16, 8)]),
                 FieldLayout::new(F::Fi, &[Bits::new(18, 18)]),
@@ -542,13 +542,13 @@ pub(crate) static TABLE: Table = Table {
                 FieldLayout::new(F::BankMask, &[Bits::new(27, 24)]),
                 FieldLayout::new(F::RowMask, &[Bits::new(31, 28)]),
             ],
-        },
-        FormatLayout {
-            format: T::Dpp8,
-            bytes: 4,
-            encoding: &[],
-            fields: &[FieldLayout::new(F::Src0, &[Bits::new(7, 0)]), FieldLayout::new(F::LaneSel, &[Bits::new(31, 8)])],
-        },
+        ),
+        FormatLayout::new(
+            T::Dpp8,
+            4,
+            &[],
+            &[FieldLayout::new(F::Src0, &[Bits::new(7, 0)]), FieldLayout::new(F::LaneSel, &[Bits::new(31, 8)])],
+        ),
     ],
     sources: Scalars {
         last_sgpr: 105,

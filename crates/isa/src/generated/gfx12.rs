@@ -256,89 +256,89 @@ static L166: [Operand; 3] = [Operand::new(K::Addr, 2), Operand::new(K::Data, 32)
 /// The tables of Gfx12.
 pub(crate) static TABLE: Table = Table {
     formats: &[
-        FormatLayout {
-            format: T::Sop2,
-            bytes: 4,
-            encoding: &[Match::new(31, 30, 2)],
-            fields: &[
+        FormatLayout::new(
+            T::Sop2,
+            4,
+            &[Match::new(31, 30, 2)],
+            &[
                 FieldLayout::new(F::Op, &[Bits::new(29, 23)]),
                 FieldLayout::new(F::Sdst, &[Bits::new(22, 16)]),
                 FieldLayout::new(F::Ssrc1, &[Bits::new(15, 8)]),
                 FieldLayout::new(F::Ssrc0, &[Bits::new(7, 0)]),
             ],
-        },
-        FormatLayout {
-            format: T::Sopk,
-            bytes: 4,
-            encoding: &[Match::new(31, 28, 11)],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Sopk,
+            4,
+            &[Match::new(31, 28, 11)],
+            &[
                 FieldLayout::new(F::Op, &[Bits::new(27, 23)]),
                 FieldLayout::new(F::Sdst, &[Bits::new(22, 16)]),
                 FieldLayout::new(F::Simm16, &[Bits::new(15, 0)]),
             ],
-        },
-        FormatLayout {
-            format: T::Sop1,
-            bytes: 4,
-            encoding: &[Match::new(31, 23, 381)],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Sop1,
+            4,
+            &[Match::new(31, 23, 381)],
+            &[
                 FieldLayout::new(F::Op, &[Bits::new(15, 8)]),
                 FieldLayout::new(F::Sdst, &[Bits::new(22, 16)]),
                 FieldLayout::new(F::Ssrc0, &[Bits::new(7, 0)]),
             ],
-        },
-        FormatLayout {
-            format: T::Sopc,
-            bytes: 4,
-            encoding: &[Match::new(31, 23, 382)],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Sopc,
+            4,
+            &[Match::new(31, 23, 382)],
+            &[
                 FieldLayout::new(F::Op, &[Bits::new(22, 16)]),
                 FieldLayout::new(F::Ssrc1, &[Bits::new(15, 8)]),
                 FieldLayout::new(F::Ssrc0, &[Bits::new(7, 0)]),
             ],
-        },
-        FormatLayout {
-            format: T::Sopp,
-            bytes: 4,
-            encoding: &[Match::new(31, 23, 383)],
-            fields: &[FieldLayout::new(F::Op, &[Bits::new(22, 16)]), FieldLayout::new(F::Simm16, &[Bits::new(15, 0)])],
-        },
-        FormatLayout {
-            format: T::Vop2,
-            bytes: 4,
-            encoding: &[Match::new(31, 31, 0)],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Sopp,
+            4,
+            &[Match::new(31, 23, 383)],
+            &[FieldLayout::new(F::Op, &[Bits::new(22, 16)]), FieldLayout::new(F::Simm16, &[Bits::new(15, 0)])],
+        ),
+        FormatLayout::new(
+            T::Vop2,
+            4,
+            &[Match::new(31, 31, 0)],
+            &[
                 FieldLayout::new(F::Op, &[Bits::new(30, 25)]),
                 FieldLayout::new(F::Vdst, &[Bits::new(24, 17)]),
                 FieldLayout::new(F::Vsrc1, &[Bits::new(16, 9)]),
                 FieldLayout::new(F::Src0, &[Bits::new(8, 0)]),
             ],
-        },
-        FormatLayout {
-            format: T::Vop1,
-            bytes: 4,
-            encoding: &[Match::new(31, 25, 63)],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Vop1,
+            4,
+            &[Match::new(31, 25, 63)],
+            &[
                 FieldLayout::new(F::Op, &[Bits::new(16, 9)]),
                 FieldLayout::new(F::Vdst, &[Bits::new(24, 17)]),
                 FieldLayout::new(F::Src0, &[Bits::new(8, 0)]),
             ],
-        },
-        FormatLayout {
-            format: T::Vopc,
-            bytes: 4,
-            encoding: &[Match::new(31, 25, 62)],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Vopc,
+            4,
+            &[Match::new(31, 25, 62)],
+            &[
                 FieldLayout::new(F::Op, &[Bits::new(24, 17)]),
                 FieldLayout::new(F::Vsrc1, &[Bits::new(16, 9)]),
                 FieldLayout::new(F::Src0, &[Bits::new(8, 0)]),
             ],
-        },
-        FormatLayout {
-            format: T::Vop3,
-            bytes: 8,
-            encoding: &[Match::new(31, 26, 53)],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Vop3,
+            8,
+            &[Match::new(31, 26, 53)],
+            &[
                 FieldLayout::new(F::Op, &[Bits::new(25, 16)]),
                 FieldLayout::new(F::Clamp, &[Bits::new(15, 15)]),
                 FieldLayout::new(F::OpSel, &[Bits::new(14, 11)]),
@@ -350,12 +350,12 @@ pub(crate) static TABLE: Table = Table {
                 FieldLayout::new(F::Omod, &[Bits::new(60, 59)]),
                 FieldLayout::new(F::Neg, &[Bits::new(63, 61)]),
             ],
-        },
-        FormatLayout {
-            format: T::Vop3Sdst,
-            bytes: 8,
-            encoding: &[Match::new(31, 26, 53)],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Vop3Sdst,
+            8,
+            &[Match::new(31, 26, 53)],
+            &[
                 FieldLayout::new(F::Op, &[Bits::new(25, 16)]),
                 FieldLayout::new(F::Clamp, &[Bits::new(15, 15)]),
                 FieldLayout::new(F::Sdst, &[Bits::new(14, 8)]),
@@ -366,12 +366,12 @@ pub(crate) static TABLE: Table = Table {
                 FieldLayout::new(F::Omod, &[Bits::new(60, 59)]),
                 FieldLayout::new(F::Neg, &[Bits::new(63, 61)]),
             ],
-        },
-        FormatLayout {
-            format: T::Vop3p,
-            bytes: 8,
-            encoding: &[Match::new(31, 23, 408)],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Vop3p,
+            8,
+            &[Match::new(31, 23, 408)],
+            &[
                 FieldLayout::new(F::Op, &[Bits::new(22, 16)]),
                 FieldLayout::new(F::Clamp, &[Bits::new(15, 15)]),
                 FieldLayout::new(F::OpSelHi2, &[Bits::new(14, 14)]),
@@ -384,12 +384,12 @@ pub(crate) static TABLE: Table = Table {
                 FieldLayout::new(F::OpSelHi, &[Bits::new(60, 59)]),
                 FieldLayout::new(F::NegLo, &[Bits::new(63, 61)]),
             ],
-        },
-        FormatLayout {
-            format: T::Vinterp,
-            bytes: 8,
-            encoding: &[Match::new(31, 24, 205)],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Vinterp,
+            8,
+            &[Match::new(31, 24, 205)],
+            &[
                 FieldLayout::new(F::Op, &[Bits::new(22, 16)]),
                 FieldLayout::new(F::Clamp, &[Bits::new(15, 15)]),
                 FieldLayout::new(F::OpSel, &[Bits::new(14, 11)]),
@@ -400,12 +400,12 @@ pub(crate) static TABLE: Table = Table {
                 FieldLayout::new(F::Src2, &[Bits::new(58, 50)]),
                 FieldLayout::new(F::Neg, &[Bits::new(63, 61)]),
             ],
-        },
-        FormatLayout {
-            format: T::Ds,
-            bytes: 8,
-            encoding: &[Match::new(31, 26, 54)],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Ds,
+            8,
+            &[Match::new(31, 26, 54)],
+            &[
                 FieldLayout::new(F::Op, &[Bits::new(25, 18)]),
                 FieldLayout::new(F::Gds, &[Bits::new(17, 17)]),
                 FieldLayout::new(F::Offset1, &[Bits::new(15, 8)]),
@@ -415,12 +415,12 @@ pub(crate) static TABLE: Table = Table {
                 FieldLayout::new(F::Data1, &[Bits::new(55, 48)]),
                 FieldLayout::new(F::Vdst, &[Bits::new(63, 56)]),
             ],
-        },
-        FormatLayout {
-            format: T::Vopd,
-            bytes: 8,
-            encoding: &[Match::new(31, 26, 50)],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Vopd,
+            8,
+            &[Match::new(31, 26, 50)],
+            &[
                 FieldLayout::new(F::Opx, &[Bits::new(25, 22)]),
                 FieldLayout::new(F::Opy, &[Bits::new(21, 17)]),
                 FieldLayout::new(F::Vsrcx1, &[Bits::new(16, 9)]),
@@ -430,12 +430,12 @@ pub(crate) static TABLE: Table = Table {
                 FieldLayout::new(F::Vdsty, &[Bits::new(55, 49)]),
                 FieldLayout::new(F::Vdstx, &[Bits::new(63, 56)]),
             ],
-        },
-        FormatLayout {
-            format: T::Dpp16,
-            bytes: 4,
-            encoding: &[],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Dpp16,
+            4,
+            &[],
+            &[
                 FieldLayout::new(F::Src0, &[Bits::new(7, 0)]),
                 FieldLayout::new(F::DppCtrl, &[Bits::new(16, 8)]),
                 FieldLayout::new(F::Fi, &[Bits::new(18, 18)]),
@@ -447,18 +447,18 @@ pub(crate) static TABLE: Table = Table {
                 FieldLayout::new(F::BankMask, &[Bits::new(27, 24)]),
                 FieldLayout::new(F::RowMask, &[Bits::new(31, 28)]),
             ],
-        },
-        FormatLayout {
-            format: T::Dpp8,
-            bytes: 4,
-            encoding: &[],
-            fields: &[FieldLayout::new(F::Src0, &[Bits::new(7, 0)]), FieldLayout::new(F::LaneSel, &[Bits::new(31, 8)])],
-        },
-        FormatLayout {
-            format: T::Smem,
-            bytes: 8,
-            encoding: &[Match::new(31, 26, 61)],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Dpp8,
+            4,
+            &[],
+            &[FieldLayout::new(F::Src0, &[Bits::new(7, 0)]), FieldLayout::new(F::LaneSel, &[Bits::new(31, 8)])],
+        ),
+        FormatLayout::new(
+            T::Smem,
+            8,
+            &[Match::new(31, 26, 61)],
+            &[
                 FieldLayout::new(F::Op, &[Bits::new(18, 13)]),
                 FieldLayout::new(F::Sdata, &[Bits::new(12, 6)]),
                 FieldLayout::new(F::Sbase, &[Bits::new(5, 0)]),
@@ -467,12 +467,12 @@ pub(crate) static TABLE: Table = Table {
                 FieldLayout::new(F::Ioffset, &[Bits::new(55, 32)]),
                 FieldLayout::new(F::Soffset, &[Bits::new(63, 57)]),
             ],
-        },
-        FormatLayout {
-            format: T::Vdsdir,
-            bytes: 4,
-            encoding: &[Match::new(31, 24, 206)],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Vdsdir,
+            4,
+            &[Match::new(31, 24, 206)],
+            &[
                 FieldLayout::new(F::Op, &[Bits::new(21, 20)]),
                 FieldLayout::new(F::WaitVaVdst, &[Bits::new(19, 16)]),
                 FieldLayout::new(F::Attr, &[Bits::new(15, 10)]),
@@ -480,12 +480,12 @@ pub(crate) static TABLE: Table = Table {
                 FieldLayout::new(F::Vdst, &[Bits::new(7, 0)]),
                 FieldLayout::new(F::WaitVmVsrc, &[Bits::new(23, 23)]),
             ],
-        },
-        FormatLayout {
-            format: T::Vexport,
-            bytes: 8,
-            encoding: &[Match::new(31, 26, 62)],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Vexport,
+            8,
+            &[Match::new(31, 26, 62)],
+            &[
                 FieldLayout::new(F::En, &[Bits::new(3, 0)]),
                 FieldLayout::new(F::Tgt, &[Bits::new(9, 4)]),
                 FieldLayout::new(F::Done, &[Bits::new(11, 11)]),
@@ -495,12 +495,12 @@ pub(crate) static TABLE: Table = Table {
                 FieldLayout::new(F::Vsrc2, &[Bits::new(55, 48)]),
                 FieldLayout::new(F::Vsrc3, &[Bits::new(63, 56)]),
             ],
-        },
-        FormatLayout {
-            format: T::Vbuffer,
-            bytes: 12,
-            encoding: &[Match::new(31, 26, 49)],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Vbuffer,
+            12,
+            &[Match::new(31, 26, 49)],
+            &[
                 FieldLayout::new(F::Op, &[Bits::new(21, 14)]),
                 FieldLayout::new(F::Soffset, &[Bits::new(6, 0)]),
                 FieldLayout::new(F::Tfe, &[Bits::new(22, 22)]),
@@ -514,12 +514,12 @@ pub(crate) static TABLE: Table = Table {
                 FieldLayout::new(F::Vaddr, &[Bits::new(71, 64)]),
                 FieldLayout::new(F::Ioffset, &[Bits::new(95, 72)]),
             ],
-        },
-        FormatLayout {
-            format: T::Vimage,
-            bytes: 12,
-            encoding: &[Match::new(31, 26, 52)],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Vimage,
+            12,
+            &[Match::new(31, 26, 52)],
+            &[
                 FieldLayout::new(F::Op, &[Bits::new(21, 14)]),
                 FieldLayout::new(F::Dim, &[Bits::new(2, 0)]),
                 FieldLayout::new(F::R128, &[Bits::new(4, 4)]),
@@ -537,12 +537,12 @@ pub(crate) static TABLE: Table = Table {
                 FieldLayout::new(F::Vaddr3, &[Bits::new(95, 88)]),
                 FieldLayout::new(F::Tfe, &[Bits::new(55, 55)]),
             ],
-        },
-        FormatLayout {
-            format: T::Vsample,
-            bytes: 12,
-            encoding: &[Match::new(31, 26, 57)],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Vsample,
+            12,
+            &[Match::new(31, 26, 57)],
+            &[
                 FieldLayout::new(F::Op, &[Bits::new(21, 14)]),
                 FieldLayout::new(F::Dim, &[Bits::new(2, 0)]),
                 FieldLayout::new(F::Tfe, &[Bits::new(3, 3)]),
@@ -562,12 +562,12 @@ pub(crate) static TABLE: Table = Table {
                 FieldLayout::new(F::Vaddr2, &[Bits::new(87, 80)]),
                 FieldLayout::new(F::Vaddr3, &[Bits::new(95, 88)]),
             ],
-        },
-        FormatLayout {
-            format: T::Vflat,
-            bytes: 12,
-            encoding: &[Match::new(31, 24, 236)],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Vflat,
+            12,
+            &[Match::new(31, 24, 236)],
+            &[
                 FieldLayout::new(F::Op, &[Bits::new(20, 14)]),
                 FieldLayout::new(F::Saddr, &[Bits::new(6, 0)]),
                 FieldLayout::new(F::Vdst, &[Bits::new(39, 32)]),
@@ -578,12 +578,12 @@ pub(crate) static TABLE: Table = Table {
                 FieldLayout::new(F::Vaddr, &[Bits::new(71, 64)]),
                 FieldLayout::new(F::Ioffset, &[Bits::new(95, 72)]),
             ],
-        },
-        FormatLayout {
-            format: T::Vscratch,
-            bytes: 12,
-            encoding: &[Match::new(31, 24, 237)],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Vscratch,
+            12,
+            &[Match::new(31, 24, 237)],
+            &[
                 FieldLayout::new(F::Op, &[Bits::new(20, 14)]),
                 FieldLayout::new(F::Saddr, &[Bits::new(6, 0)]),
                 FieldLayout::new(F::Vdst, &[Bits::new(39, 32)]),
@@ -594,12 +594,12 @@ pub(crate) static TABLE: Table = Table {
                 FieldLayout::new(F::Vaddr, &[Bits::new(71, 64)]),
                 FieldLayout::new(F::Ioffset, &[Bits::new(95, 72)]),
             ],
-        },
-        FormatLayout {
-            format: T::Vglobal,
-            bytes: 12,
-            encoding: &[Match::new(31, 24, 238)],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Vglobal,
+            12,
+            &[Match::new(31, 24, 238)],
+            &[
                 FieldLayout::new(F::Op, &[Bits::new(20, 14)]),
                 FieldLayout::new(F::Saddr, &[Bits::new(6, 0)]),
                 FieldLayout::new(F::Vdst, &[Bits::new(39, 32)]),
@@ -610,7 +610,7 @@ pub(crate) static TABLE: Table = Table {
                 FieldLayout::new(F::Vaddr, &[Bits::new(71, 64)]),
                 FieldLayout::new(F::Ioffset, &[Bits::new(95, 72)]),
             ],
-        },
+        ),
     ],
     sources: Scalars {
         last_sgpr: 105,

@@ -173,101 +173,101 @@ static L109: [Operand; 3] = [Operand::new(K::Vdst, 1), Operand::new(K::Parameter
 /// The tables of Gfx7.
 pub(crate) static TABLE: Table = Table {
     formats: &[
-        FormatLayout {
-            format: T::Sop2,
-            bytes: 4,
-            encoding: &[Match::new(31, 30, 2)],
-            fields: &[
+        FormatLayout::new(
+            T::Sop2,
+            4,
+            &[Match::new(31, 30, 2)],
+            &[
                 FieldLayout::new(F::Op, &[Bits::new(29, 23)]),
                 FieldLayout::new(F::Sdst, &[Bits::new(22, 16)]),
                 FieldLayout::new(F::Ssrc1, &[Bits::new(15, 8)]),
                 FieldLayout::new(F::Ssrc0, &[Bits::new(7, 0)]),
             ],
-        },
-        FormatLayout {
-            format: T::Sopk,
-            bytes: 4,
-            encoding: &[Match::new(31, 28, 11)],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Sopk,
+            4,
+            &[Match::new(31, 28, 11)],
+            &[
                 FieldLayout::new(F::Op, &[Bits::new(27, 23)]),
                 FieldLayout::new(F::Sdst, &[Bits::new(22, 16)]),
                 FieldLayout::new(F::Simm16, &[Bits::new(15, 0)]),
             ],
-        },
-        FormatLayout {
-            format: T::Sop1,
-            bytes: 4,
-            encoding: &[Match::new(31, 23, 381)],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Sop1,
+            4,
+            &[Match::new(31, 23, 381)],
+            &[
                 FieldLayout::new(F::Op, &[Bits::new(15, 8)]),
                 FieldLayout::new(F::Sdst, &[Bits::new(22, 16)]),
                 FieldLayout::new(F::Ssrc0, &[Bits::new(7, 0)]),
             ],
-        },
-        FormatLayout {
-            format: T::Sopc,
-            bytes: 4,
-            encoding: &[Match::new(31, 23, 382)],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Sopc,
+            4,
+            &[Match::new(31, 23, 382)],
+            &[
                 FieldLayout::new(F::Op, &[Bits::new(22, 16)]),
                 FieldLayout::new(F::Ssrc1, &[Bits::new(15, 8)]),
                 FieldLayout::new(F::Ssrc0, &[Bits::new(7, 0)]),
             ],
-        },
-        FormatLayout {
-            format: T::Sopp,
-            bytes: 4,
-            encoding: &[Match::new(31, 23, 383)],
-            fields: &[FieldLayout::new(F::Op, &[Bits::new(22, 16)]), FieldLayout::new(F::Simm16, &[Bits::new(15, 0)])],
-        },
-        FormatLayout {
-            format: T::Vop2,
-            bytes: 4,
-            encoding: &[Match::new(31, 31, 0)],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Sopp,
+            4,
+            &[Match::new(31, 23, 383)],
+            &[FieldLayout::new(F::Op, &[Bits::new(22, 16)]), FieldLayout::new(F::Simm16, &[Bits::new(15, 0)])],
+        ),
+        FormatLayout::new(
+            T::Vop2,
+            4,
+            &[Match::new(31, 31, 0)],
+            &[
                 FieldLayout::new(F::Op, &[Bits::new(30, 25)]),
                 FieldLayout::new(F::Vdst, &[Bits::new(24, 17)]),
                 FieldLayout::new(F::Vsrc1, &[Bits::new(16, 9)]),
                 FieldLayout::new(F::Src0, &[Bits::new(8, 0)]),
             ],
-        },
-        FormatLayout {
-            format: T::Vop1,
-            bytes: 4,
-            encoding: &[Match::new(31, 25, 63)],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Vop1,
+            4,
+            &[Match::new(31, 25, 63)],
+            &[
                 FieldLayout::new(F::Op, &[Bits::new(16, 9)]),
                 FieldLayout::new(F::Vdst, &[Bits::new(24, 17)]),
                 FieldLayout::new(F::Src0, &[Bits::new(8, 0)]),
             ],
-        },
-        FormatLayout {
-            format: T::Vopc,
-            bytes: 4,
-            encoding: &[Match::new(31, 25, 62)],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Vopc,
+            4,
+            &[Match::new(31, 25, 62)],
+            &[
                 FieldLayout::new(F::Op, &[Bits::new(24, 17)]),
                 FieldLayout::new(F::Vsrc1, &[Bits::new(16, 9)]),
                 FieldLayout::new(F::Src0, &[Bits::new(8, 0)]),
             ],
-        },
-        FormatLayout {
-            format: T::Smrd,
-            bytes: 4,
-            encoding: &[Match::new(31, 27, 24)],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Smrd,
+            4,
+            &[Match::new(31, 27, 24)],
+            &[
                 FieldLayout::new(F::Op, &[Bits::new(26, 22)]),
                 FieldLayout::new(F::Sdst, &[Bits::new(21, 15)]),
                 FieldLayout::new(F::Sbase, &[Bits::new(14, 9)]),
                 FieldLayout::new(F::Imm, &[Bits::new(8, 8)]),
                 FieldLayout::new(F::Offset, &[Bits::new(7, 0)]),
             ],
-        },
-        FormatLayout {
-            format: T::Vop3,
-            bytes: 8,
-            encoding: &[Match::new(31, 26, 52)],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Vop3,
+            8,
+            &[Match::new(31, 26, 52)],
+            &[
                 FieldLayout::new(F::Op, &[Bits::new(25, 17)]),
                 FieldLayout::new(F::Clamp, &[Bits::new(11, 11)]),
                 FieldLayout::new(F::Abs, &[Bits::new(10, 8)]),
@@ -278,12 +278,12 @@ pub(crate) static TABLE: Table = Table {
                 FieldLayout::new(F::Omod, &[Bits::new(60, 59)]),
                 FieldLayout::new(F::Neg, &[Bits::new(63, 61)]),
             ],
-        },
-        FormatLayout {
-            format: T::Vop3Sdst,
-            bytes: 8,
-            encoding: &[Match::new(31, 26, 52)],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Vop3Sdst,
+            8,
+            &[Match::new(31, 26, 52)],
+            &[
                 FieldLayout::new(F::Op, &[Bits::new(25, 17)]),
                 FieldLayout::new(F::Sdst, &[Bits::new(14, 8)]),
                 FieldLayout::new(F::Vdst, &[Bits::new(7, 0)]),
@@ -293,24 +293,24 @@ pub(crate) static TABLE: Table = Table {
                 FieldLayout::new(F::Omod, &[Bits::new(60, 59)]),
                 FieldLayout::new(F::Neg, &[Bits::new(63, 61)]),
             ],
-        },
-        FormatLayout {
-            format: T::Vintrp,
-            bytes: 4,
-            encoding: &[Match::new(31, 26, 50)],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Vintrp,
+            4,
+            &[Match::new(31, 26, 50)],
+            &[
                 FieldLayout::new(F::Op, &[Bits::new(17, 16)]),
                 FieldLayout::new(F::Vdst, &[Bits::new(25, 18)]),
                 FieldLayout::new(F::Attr, &[Bits::new(15, 10)]),
                 FieldLayout::new(F::Attrchan, &[Bits::new(9, 8)]),
                 FieldLayout::new(F::Vsrc, &[Bits::new(7, 0)]),
             ],
-        },
-        FormatLayout {
-            format: T::Ds,
-            bytes: 8,
-            encoding: &[Match::new(31, 26, 54)],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Ds,
+            8,
+            &[Match::new(31, 26, 54)],
+            &[
                 FieldLayout::new(F::Op, &[Bits::new(25, 18)]),
                 FieldLayout::new(F::Gds, &[Bits::new(17, 17)]),
                 FieldLayout::new(F::Offset1, &[Bits::new(15, 8)]),
@@ -320,12 +320,12 @@ pub(crate) static TABLE: Table = Table {
                 FieldLayout::new(F::Data1, &[Bits::new(55, 48)]),
                 FieldLayout::new(F::Vdst, &[Bits::new(63, 56)]),
             ],
-        },
-        FormatLayout {
-            format: T::Mubuf,
-            bytes: 8,
-            encoding: &[Match::new(31, 26, 56)],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Mubuf,
+            8,
+            &[Match::new(31, 26, 56)],
+            &[
                 FieldLayout::new(F::Op, &[Bits::new(24, 18)]),
                 FieldLayout::new(F::Offset, &[Bits::new(11, 0)]),
                 FieldLayout::new(F::Offen, &[Bits::new(12, 12)]),
@@ -340,12 +340,12 @@ pub(crate) static TABLE: Table = Table {
                 FieldLayout::new(F::Tfe, &[Bits::new(55, 55)]),
                 FieldLayout::new(F::Soffset, &[Bits::new(63, 56)]),
             ],
-        },
-        FormatLayout {
-            format: T::Mtbuf,
-            bytes: 8,
-            encoding: &[Match::new(31, 26, 58)],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Mtbuf,
+            8,
+            &[Match::new(31, 26, 58)],
+            &[
                 FieldLayout::new(F::Op, &[Bits::new(18, 16)]),
                 FieldLayout::new(F::Dfmt, &[Bits::new(22, 19)]),
                 FieldLayout::new(F::Nfmt, &[Bits::new(25, 23)]),
@@ -361,12 +361,12 @@ pub(crate) static TABLE: Table = Table {
                 FieldLayout::new(F::Tfe, &[Bits::new(55, 55)]),
                 FieldLayout::new(F::Soffset, &[Bits::new(63, 56)]),
             ],
-        },
-        FormatLayout {
-            format: T::Mimg,
-            bytes: 8,
-            encoding: &[Match::new(31, 26, 60)],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Mimg,
+            8,
+            &[Match::new(31, 26, 60)],
+            &[
                 FieldLayout::new(F::Op, &[Bits::new(24, 18)]),
                 FieldLayout::new(F::Slc, &[Bits::new(25, 25)]),
                 FieldLayout::new(F::Lwe, &[Bits::new(17, 17)]),
@@ -381,12 +381,12 @@ pub(crate) static TABLE: Table = Table {
                 FieldLayout::new(F::Srsrc, &[Bits::new(52, 48)]),
                 FieldLayout::new(F::Ssamp, &[Bits::new(57, 53)]),
             ],
-        },
-        FormatLayout {
-            format: T::Exp,
-            bytes: 8,
-            encoding: &[Match::new(31, 26, 62)],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Exp,
+            8,
+            &[Match::new(31, 26, 62)],
+            &[
                 FieldLayout::new(F::En, &[Bits::new(3, 0)]),
                 FieldLayout::new(F::Tgt, &[Bits::new(9, 4)]),
                 FieldLayout::new(F::Compr, &[Bits::new(10, 10)]),
@@ -397,12 +397,12 @@ pub(crate) static TABLE: Table = Table {
                 FieldLayout::new(F::Vsrc2, &[Bits::new(55, 48)]),
                 FieldLayout::new(F::Vsrc3, &[Bits::new(63, 56)]),
             ],
-        },
-        FormatLayout {
-            format: T::Flat,
-            bytes: 8,
-            encoding: &[Match::new(31, 26, 55)],
-            fields: &[
+        ),
+        FormatLayout::new(
+            T::Flat,
+            8,
+            &[Match::new(31, 26, 55)],
+            &[
                 FieldLayout::new(F::Op, &[Bits::new(24, 18)]),
                 FieldLayout::new(F::Glc, &[Bits::new(16, 16)]),
                 FieldLayout::new(F::Slc, &[Bits::new(17, 17)]),
@@ -411,7 +411,7 @@ pub(crate) static TABLE: Table = Table {
                 FieldLayout::new(F::Tfe, &[Bits::new(55, 55)]),
                 FieldLayout::new(F::Vdst, &[Bits::new(63, 56)]),
             ],
-        },
+        ),
     ],
     sources: Scalars {
         last_sgpr: 103,

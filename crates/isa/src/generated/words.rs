@@ -85,6 +85,9 @@ pub enum Format {
 }
 
 impl Format {
+    /// The number of variants.
+    pub const COUNT: usize = 38;
+
     /// Returns the name in the specification.
     pub const fn name(self) -> &'static str {
         match self {
@@ -361,6 +364,9 @@ pub enum Field {
 }
 
 impl Field {
+    /// The number of variants.
+    pub const COUNT: usize = 112;
+
     /// Returns the name in the specification.
     pub const fn name(self) -> &'static str {
         match self {
@@ -573,6 +579,9 @@ pub enum OperandKind {
 }
 
 impl OperandKind {
+    /// The number of variants.
+    pub const COUNT: usize = 43;
+
     /// Returns the name in the specification.
     pub const fn name(self) -> &'static str {
         match self {

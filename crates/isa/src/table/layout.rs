@@ -21,11 +21,13 @@ impl Bits {
 
     /// Returns the value of the bits in `words`, which are 0 beyond their end.
     pub(crate) fn get(self, words: &[u32]) -> u32 {
-        let dword = |index: usize| u64::from(words.get(index).copied().unwrap_or(0));
-        let index = usize::from(self.low / 32);
-        let both = dword(index) | dword(index + 1) << 32;
+        let (first, last) = (usize::from(self.low / 32), usize::from(self.high / 32));
         let mask = (1_u64 << self.width()) - 1;
-        (both >> (self.low % 32) & mask) as u32
+        let mut value = if first < words.len() { u64::from(words[first]) } else { 0 };
+        if last != first && last < words.len() {
+            value |= u64::from(words[last]) << 32;
+        }
+        (value >> (self.low % 32) & mask) as u32
     }
 
     /// Sets the bits in `words` to the low bits of `value`. Bits beyond the end of `words` are ignored.
@@ -89,24 +91,56 @@ impl FieldLayout {
     }
 }
 
+/// The place of a field that a format does not have.
+const ABSENT: u8 = u8::MAX;
+
 /// A format on one generation.
 #[derive(Debug)]
 pub(crate) struct FormatLayout {
     pub(crate) format: Format,
     pub(crate) bytes: u8,
-    pub(crate) encoding: &'static [Match],
-    pub(crate) fields: &'static [FieldLayout],
+    encoding: &'static [Match],
+    /// The identifying bits of the first dword, and their value.
+    identity: (u32, u32),
+    fields: &'static [FieldLayout],
+    /// The place of each [`Field`] in `fields`.
+    places: [u8; Field::COUNT],
 }
 
 impl FormatLayout {
+    pub(crate) const fn new(
+        format: Format,
+        bytes: u8,
+        encoding: &'static [Match],
+        fields: &'static [FieldLayout],
+    ) -> Self {
+        let mut identity = (0, 0);
+        let mut index = 0;
+        while index < encoding.len() {
+            let Match { bits, value } = encoding[index];
+            assert!(bits.high < 32, "identifying bits are in the first dword");
+            identity.0 |= ((1_u64 << bits.width()) - 1 << bits.low) as u32;
+            identity.1 |= value << bits.low;
+            index += 1;
+        }
+        let mut places = [ABSENT; Field::COUNT];
+        let mut index = 0;
+        while index < fields.len() {
+            places[fields[index].field as usize] = index as u8;
+            index += 1;
+        }
+        Self { format, bytes, encoding, identity, fields, places }
+    }
+
     /// Returns `true` if the first dword has the format's identifying bits; formats without any never match.
     pub(crate) fn matches(&self, first: u32) -> bool {
-        !self.encoding.is_empty() && self.encoding.iter().all(|part| part.bits.get(&[first]) == part.value)
+        let (mask, value) = self.identity;
+        mask != 0 && first & mask == value
     }
 
     /// Returns the number of identifying bits.
     pub(crate) fn identifying_bits(&self) -> u32 {
-        self.encoding.iter().map(|part| part.bits.width()).sum()
+        self.identity.0.count_ones()
     }
 
     /// Writes the identifying bits.
@@ -116,6 +150,6 @@ impl FormatLayout {
 
     /// Returns the layout of a field.
     pub(crate) fn field(&self, field: Field) -> Option<&'static FieldLayout> {
-        self.fields.iter().find(|layout| layout.field == field)
+        self.fields.get(usize::from(self.places[field as usize]))
     }
 }

@@ -137,7 +137,8 @@ fn enumeration(out: &mut String, name: &str, doc: &str, words: &BTreeSet<String>
     }
     let _ = writeln!(
         out,
-        "}}\n\nimpl {name} {{\n/// Returns the name in the specification.\npub const fn name(self) -> &'static str {{\nmatch self {{"
+        "}}\n\nimpl {name} {{\n/// The number of variants.\npub const COUNT: usize = {};\n\n/// Returns the name in the specification.\npub const fn name(self) -> &'static str {{\nmatch self {{",
+        words.len()
     );
     for word in words {
         let _ = writeln!(out, "Self::{} => {word:?},", camel(word));
@@ -215,7 +216,7 @@ fn table(generation: &Generation, level: &str) -> String {
         });
         let _ = writeln!(
             out,
-            "FormatLayout {{ format: T::{}, bytes: {}, encoding: &[{}], fields: &[{}] }},",
+            "FormatLayout::new(T::{}, {}, &[{}], &[{}]),",
             camel(&format.name),
             format.bytes,
             encoding.join(", "),
