@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use amdgpu_isa::Instruction;
+
 use super::{decode, shape::Shape, step::Step};
 use crate::{memory::Memory, outcome::Reason};
 
@@ -30,13 +32,9 @@ impl Code {
         Self { shape, places: HashMap::new(), pages: Vec::new(), last: None }
     }
 
-    /// Returns the index of a page.
-    fn place(&mut self, number: u64) -> usize {
-        if let Some((last, place)) = self.last
-            && last == number
-        {
-            return place;
-        }
+    /// Returns the index of a page that is not that of the last instruction.
+    #[cold]
+    fn turn(&mut self, number: u64) -> usize {
         if self.pages.len() >= MOST_PAGES && !self.places.contains_key(&number) {
             self.pages.clear();
             self.places.clear();
@@ -51,18 +49,25 @@ impl Code {
     }
 
     /// Returns the instruction at `pc`.
+    #[inline(always)]
     pub(crate) fn step(&mut self, pc: u64, memory: &dyn Memory) -> Result<&Step, Reason> {
-        let place = self.place(pc / PAGE_BYTES);
-        let shape = self.shape;
+        let place = match self.last {
+            Some((number, place)) if number == pc / PAGE_BYTES => place,
+            _ => self.turn(pc / PAGE_BYTES),
+        };
         let slot = &mut self.pages[place].steps[(pc % PAGE_BYTES) as usize / 4];
         if slot.is_none() {
-            *slot = Some(decode::step(shape, &words(pc, memory)?)?);
+            *slot = Some(decoded(self.shape, pc, memory)?);
         }
-        match slot {
-            Some(step) => Ok(step),
-            None => Err(Reason::Halt),
-        }
+        slot.as_ref().ok_or(Reason::Halt)
     }
+}
+
+/// Decodes the instruction at `pc`.
+#[cold]
+fn decoded(shape: Shape, pc: u64, memory: &dyn Memory) -> Result<Step, Reason> {
+    let (words, len) = fetch(pc, memory)?;
+    decode::step(shape, &words[..len])
 }
 
 /// Returns the dwords at `pc`: as many as the longest instruction has, or fewer at the end of mapped memory.
@@ -71,7 +76,12 @@ impl Code {
 ///
 /// [`Reason::Fetch`] if no dword can be read.
 pub(crate) fn words(pc: u64, memory: &dyn Memory) -> Result<Vec<u32>, Reason> {
-    let mut bytes = [0; 4 * amdgpu_isa::Instruction::MAX_DWORDS];
+    fetch(pc, memory).map(|(words, len)| words[..len].to_vec())
+}
+
+/// Returns [`words`] in an array, and their number.
+fn fetch(pc: u64, memory: &dyn Memory) -> Result<([u32; Instruction::MAX_DWORDS], usize), Reason> {
+    let mut bytes = [0; 4 * Instruction::MAX_DWORDS];
     let mut len = bytes.len();
     if memory.fetch(pc, &mut bytes).is_err() {
         len = 0;
@@ -83,7 +93,11 @@ pub(crate) fn words(pc: u64, memory: &dyn Memory) -> Result<Vec<u32>, Reason> {
             }
         }
     }
-    Ok(bytes[..len].chunks_exact(4).map(|dword| u32::from_le_bytes([dword[0], dword[1], dword[2], dword[3]])).collect())
+    let mut words = [0; Instruction::MAX_DWORDS];
+    for (word, bytes) in words.iter_mut().zip(bytes.as_chunks::<4>().0) {
+        *word = u32::from_le_bytes(*bytes);
+    }
+    Ok((words, len / 4))
 }
 
 #[cfg(test)]

@@ -47,6 +47,7 @@ fn half(instruction: &Instruction, op: Op, first: Field, second: Field, destinat
         carry: None,
         modifiers: Modifiers::NONE,
         plain: true,
+        direct: false,
         rescales: false,
     })
 }

@@ -44,8 +44,10 @@ pub(crate) fn destination(level: GfxLevel, number: u32) -> Result<u8, Refusal> {
     }
 }
 
+/// Returns the name of a scalar operand that is no SGPR.
 fn named(level: GfxLevel, number: u32) -> Option<&'static str> {
-    table(level).sources.name(number)
+    let sources = &table(level).sources;
+    if number <= sources.last_sgpr.into() { None } else { sources.name(number) }
 }
 
 /// The floating-point constants, whose source numbers start at 240.

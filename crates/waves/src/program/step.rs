@@ -224,6 +224,8 @@ pub(crate) struct Vector {
     pub(crate) modifiers: Modifiers,
     /// No operand or result is modified or has 16 bits.
     pub(crate) plain: bool,
+    /// A kernel of 32 bits gives all that is written, to a vector register and as it is; `plain` as well.
+    pub(crate) direct: bool,
     /// The result is scaled where VCC is set.
     pub(crate) rescales: bool,
 }

@@ -11,7 +11,7 @@ use super::{
     step::{Action, Destination, Half, LaneKind, LaneStep, Modifiers, Source, Vector},
 };
 use crate::alu::{
-    kernel::{Form, Operation, Type},
+    kernel::{Form, Kernel, Operation, Type},
     kernels::kernel,
 };
 
@@ -34,6 +34,9 @@ pub(super) fn action(shape: Shape, instruction: &Instruction, written: Written) 
     {
         *register &= 127;
     }
+    let direct = plain
+        && matches!((operation.kernel, destination), (Kernel::Narrow(_), Destination::Vgpr(_)))
+        && (carry.is_none() && !modifiers.clamp && modifiers.scale == 0);
     let rescales = matches!(instruction.op(), Op::VDivFmasF32 | Op::VDivFmasF64);
     Ok(Action::Vector(Box::new(Vector {
         operation,
@@ -43,6 +46,7 @@ pub(super) fn action(shape: Shape, instruction: &Instruction, written: Written) 
         carry,
         modifiers,
         plain,
+        direct: direct && !rescales,
         rescales,
     })))
 }

@@ -106,7 +106,10 @@ impl Wave {
     }
 
     fn count_lanes_on(&mut self) {
-        self.counters.lanes += u64::from(self.registers.exec().count_ones());
+        let exec = self.registers.exec();
+        // Processors without an instruction that counts bits need a dozen others.
+        let all = exec == self.registers.all();
+        self.counters.lanes += u64::from(if all { self.registers.lanes } else { exec.count_ones() });
     }
 
     /// Changes the indexing of VGPRs; M0 holds the offset in bits 7:0 and the mode in 15:12.

@@ -1,7 +1,7 @@
 //! Vector operations.
 
 use super::{
-    operands::Selection,
+    operands::{Selection, flush_lanes},
     registers::{Registers, lanes},
     state::Wave,
 };
@@ -40,6 +40,13 @@ impl Wave {
     /// Executes a vector operation.
     #[inline(always)]
     pub(crate) fn vector(&mut self, vector: &Vector) -> Result<(), Reason> {
+        if vector.direct
+            && !self.indexing.on
+            && let Destination::Vgpr(register) = vector.destination
+            && self.direct(vector, register)
+        {
+            return Ok(());
+        }
         if self.indexing.on {
             let indexed = self.indexed(vector)?;
             self.compute(&indexed);
@@ -47,6 +54,43 @@ impl Wave {
             self.compute(vector);
         }
         self.store_result(vector)
+    }
+
+    /// Executes an operation of 32 bits whose operands and result are as they lie in registers. Returns `false`, and does nothing, if
+    /// its kernel is another.
+    #[inline(always)]
+    fn direct(&mut self, vector: &Vector, register: u16) -> bool {
+        let Self { registers, pad, unit, .. } = self;
+        let mode = registers.mode;
+        let operation = match vector.directed {
+            Some(directed) if mode.round32() != Direction::Nearest => directed,
+            _ => vector.operation,
+        };
+        let (flushes_input, flushes_output) = (mode.flushes_input32(), mode.flushes_output32());
+        let flushing = operation.flushing.filter(|_| flushes_input && flushes_output);
+        let function = match (flushing, operation.kernel) {
+            (Some(function), _) | (None, Kernel::Narrow(function)) => function,
+            _ => return false,
+        };
+        let [x, y, z] = &mut pad.narrow;
+        // Only floats are read other than they lie, and only if the kernel does not do it.
+        let kind = |index: usize| match operation.sources.get(index) {
+            Some(kind) if flushing.is_none() => *kind,
+            _ => Type::Bits32,
+        };
+        let [a, b, c] = vector.sources;
+        let sources = match operation.sources.len() {
+            1 => [registers.narrow(a, kind(0), x), &*y, &*z],
+            2 => [registers.narrow(a, kind(0), x), registers.narrow(b, kind(1), y), &*z],
+            _ => [registers.narrow(a, kind(0), x), registers.narrow(b, kind(1), y), registers.narrow(c, kind(2), z)],
+        };
+        function(*unit, &mut pad.out, &sources, mode);
+        if operation.result == Type::F32 && flushes_output && flushing.is_none() {
+            flush_lanes(&mut pad.out);
+        }
+        let on = registers.exec();
+        registers.write(register, &pad.out, on);
+        true
     }
 
     /// Executes two operations that read their operands before either writes.
