@@ -9,7 +9,7 @@ use std::{
     process::Command,
 };
 
-use support::{folder, missing, ours, output, shim, theirs};
+use support::{folder, missing, ours, output, recorder, shim, theirs};
 
 const CLIENT: [&str; 6] = ["probe", "queries", "buffers", "addresses", "submissions", "syncobjs"];
 
@@ -27,20 +27,16 @@ impl Bench {
             missing("no headers of libdrm");
             return None;
         }
-        let gcc = || {
-            let mut gcc = Command::new("gcc");
-            gcc.args(["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-I/usr/include/libdrm"]);
-            gcc
-        };
+        let flags = ["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-I/usr/include/libdrm"];
         let files = CLIENT.map(|file| sources.join(file).with_extension("c"));
-        output(gcc().args(files).arg("-o").arg(folder.join("client")).arg("-ldrm_amdgpu"));
-        let recorder = sources.join("record.c");
-        output(gcc().args(["-shared", "-fPIC"]).arg(recorder).arg("-o").arg(folder.join("record.so")).arg("-ldl"));
+        output(Command::new("gcc").args(flags).args(files).arg("-o").arg(folder.join("client")).arg("-ldrm_amdgpu"));
+        recorder(&folder);
         Some(Self { folder })
     }
 
-    /// Runs the client with a library. Returns its text, and its requests.
-    fn run(&self, chip: &str, library: &Path) -> (String, Vec<String>) {
+    /// Runs the client with a library, and refuses a request if `refusal` is its number and an errno. Returns the client's text, and
+    /// its requests.
+    fn run(&self, chip: &str, library: &Path, refusal: &str) -> (String, Vec<String>) {
         let place = self.folder.join("library");
         let _ = fs::remove_dir_all(&place);
         fs::create_dir_all(&place).unwrap();
@@ -53,6 +49,7 @@ impl Bench {
                 .env_remove("AMDGPU_SIM_WORLD")
                 .env("AMDGPU_SIM", chip)
                 .env("AMDGPU_RECORD", &record)
+                .env("AMDGPU_REFUSE", refusal)
                 .env("LD_LIBRARY_PATH", &place)
                 .env("LD_PRELOAD", preloaded),
         );
@@ -108,8 +105,8 @@ fn compare(chip: &str) {
     let Some(theirs) = theirs() else { return };
     let Some(bench) = Bench::new(chip) else { return };
     let version = version(&theirs);
-    let (expected, their_requests) = bench.run(chip, &theirs);
-    let (text, requests) = bench.run(chip, &ours());
+    let (expected, their_requests) = bench.run(chip, &theirs, "");
+    let (text, requests) = bench.run(chip, &ours(), "");
     // Since 2.4.125 an APU without entry in the table has the name of its processor.
     let is_same = |(one, other): (&str, &str)| one == other || version < 125 && one.starts_with("  name: ");
     for (number, pair) in expected.lines().zip(text.lines()).enumerate() {
@@ -140,4 +137,21 @@ fn every_function_answers_and_asks_as_that_of_libdrm_on_gfx8_with_its_registers(
 #[test]
 fn every_function_answers_and_asks_as_that_of_libdrm_on_an_apu() {
     compare("renoir");
+}
+
+/// A signal, or a kernel that is busy, is nothing that a client sees: the request is made once more.
+#[test]
+fn requests_that_are_interrupted_or_met_a_busy_kernel_are_repeated() {
+    let Some(bench) = Bench::new("repeated") else { return };
+    let (expected, requests) = bench.run("navi21", &ours(), "");
+    let mut refused = 0;
+    // Past the requests of the client itself, about the descriptor of /dev/null.
+    for number in (3..requests.len()).step_by(31) {
+        let errno = [libc::EINTR, libc::EAGAIN][number % 2];
+        let (text, repeated) = bench.run("navi21", &ours(), &format!("{} {errno}", number + 1));
+        assert!(text == expected, "request {number} with errno {errno} was {}", requests[number]);
+        assert_eq!(repeated.len(), requests.len() + 1, "request {number}: {}", requests[number]);
+        refused += 1;
+    }
+    assert!(refused > 10);
 }

@@ -8,7 +8,7 @@ use std::{
     process::{Command, Output},
 };
 
-use support::{folder, missing, ours, output, shim};
+use support::{folder, missing, ours, output, recorder, shim};
 
 /// Compiles a program of `tests/c` into a folder that has the library; `None` without a compiler or libdrm's headers.
 fn program(name: &str) -> Option<PathBuf> {
@@ -50,6 +50,23 @@ fn nulls_late_frees_forks_threads_and_unloading_have_defined_results() {
     assert!(output.status.success(), "{}: {error}", output.status);
     assert_eq!(output.stdout, b"all is well\n");
     assert!(!error.contains("panicked"), "{error}");
+    fs::remove_dir_all(folder).unwrap();
+}
+
+/// The seven requests of a chip of GFX10.3 are VERSION twice, ACCEL_WORKING, DEV_INFO, one register, HW_IP_COUNT and HW_IP_INFO. The
+/// errors of the last two are ignored.
+#[test]
+fn an_initialisation_that_fails_leaves_nothing_and_can_be_repeated() {
+    let Some(folder) = program("initialise") else { return };
+    recorder(&folder);
+    let preloaded = format!("{}:{}", folder.join("record.so").display(), shim().display());
+    for refused in 1..=9 {
+        // The program itself makes the first request.
+        let refusal = format!("{} {}", refused + 1, libc::ENOMEM);
+        let output = run(&folder, "initialise", &[], &[("AMDGPU_REFUSE", &refusal), ("LD_PRELOAD", &preloaded)]);
+        let expected = if refused <= 5 { "-12 0 0 0\n" } else { "0 1 0 0\n" };
+        assert_eq!(String::from_utf8_lossy(&output.stdout), expected, "request {refused}: {output:?}");
+    }
     fs::remove_dir_all(folder).unwrap();
 }
 

@@ -55,6 +55,13 @@ pub(crate) fn output(command: &mut Command) -> String {
     out.into_owned()
 }
 
+/// Compiles the recorder of requests into a folder, as `record.so`.
+pub(crate) fn recorder(folder: &Path) {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/c/record.c");
+    let flags = ["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC"];
+    output(Command::new("gcc").args(flags).arg(source).arg("-o").arg(folder.join("record.so")).arg("-ldl"));
+}
+
 /// A new folder for the files of a test.
 pub(crate) fn folder(name: &str) -> PathBuf {
     let folder = env::temp_dir().join(format!("amdgpu-libdrm-{name}-{}", std::process::id()));
