@@ -28,6 +28,7 @@ struct Library {
 }
 
 impl Library {
+    #[expect(clippy::missing_transmute_annotations, reason = "the fields have the types")]
     fn open(path: &Path) -> Self {
         let path = CString::new(path.as_os_str().as_bytes()).unwrap();
         // SAFETY: a path that ends with NUL; the library's constructors do nothing.

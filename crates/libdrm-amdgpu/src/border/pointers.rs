@@ -147,6 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[expect(clippy::cast_ptr_alignment, reason = "the pointer is to be misaligned")]
     fn out_parameters_may_be_one_variable_and_need_no_alignment() {
         let mut bytes = [0_u8; 9];
         let place = bytes.as_mut_ptr().wrapping_add(1).cast::<u32>();

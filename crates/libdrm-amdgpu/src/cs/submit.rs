@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Number of IBs and chunks for which nothing is allocated.
-const FEW: usize = 8;
+const FEW: usize = 4;
 
 /// The structure `amdgpu_cs_ib_info` of the header.
 #[repr(C)]
@@ -87,8 +87,7 @@ fn submit_one(context: &Context, request: &CsRequest, requests: Items<CsRequest>
         let mine = rings.waiting.extract_if(.., |&mut (waiting, _)| waiting == ring.index());
         signals.extend(mine.filter_map(|(_, semaphore)| semaphore.reset()));
     }
-    let mut chunks = SmallVec::<[CsChunk; FEW]>::new();
-    chunks.try_reserve(ibs.len().saturating_add(3)).map_err(|_| Failure::NO_MEMORY)?;
+    let mut chunks: SmallVec<[CsChunk; FEW]> = with_room(ibs.len().saturating_add(3))?;
     chunks.extend(ibs.iter().map(|ib| chunk(chunk_id::IB, std::slice::from_ref(ib))));
     chunks.extend(user_fence.as_ref().map(|fence: &CsChunkFence| chunk(chunk_id::FENCE, std::slice::from_ref(fence))));
     for fences in [&dependencies[..], &signals[..]] {
@@ -96,8 +95,7 @@ fn submit_one(context: &Context, request: &CsRequest, requests: Items<CsRequest>
             chunks.push(chunk(chunk_id::DEPENDENCIES, fences));
         }
     }
-    let mut addresses = SmallVec::<[u64; FEW]>::new();
-    addresses.try_reserve(chunks.len()).map_err(|_| Failure::NO_MEMORY)?;
+    let mut addresses: SmallVec<[u64; FEW]> = with_room(chunks.len())?;
     addresses.extend(chunks.iter().map(|chunk| std::ptr::from_ref(chunk).expose_provenance() as u64));
     let list = request.resources.get().map_or(0, List::handle);
     // SAFETY: the chunks and their payloads are here until the end of the function.
@@ -108,11 +106,20 @@ fn submit_one(context: &Context, request: &CsRequest, requests: Items<CsRequest>
     Ok(())
 }
 
+/// Makes an array that is empty and has room, on the heap only if it is for more than a few.
+#[inline]
+fn with_room<T>(count: usize) -> Answer<SmallVec<[T; FEW]>> {
+    let mut array = SmallVec::new();
+    if count > FEW {
+        array.try_reserve(count).map_err(|_| Failure::NO_MEMORY)?;
+    }
+    Ok(array)
+}
+
 fn ibs(request: &CsRequest) -> Answer<SmallVec<[CsChunkIb; FEW]>> {
     let count = request.number_of_ibs as usize;
     let infos = request.ibs.of(count)?;
-    let mut ibs = SmallVec::new();
-    ibs.try_reserve(count).map_err(|_| Failure::NO_MEMORY)?;
+    let mut ibs = with_room(count)?;
     ibs.extend(infos.iter().map(|ib| CsChunkIb {
         pad: 0,
         flags: ib.flags as u32,
@@ -127,9 +134,8 @@ fn ibs(request: &CsRequest) -> Answer<SmallVec<[CsChunkIb; FEW]>> {
 
 fn dependencies(request: &CsRequest) -> Answer<SmallVec<[CsChunkDep; FEW]>> {
     let count = request.number_of_dependencies as usize;
-    let mut dependencies = SmallVec::new();
+    let mut dependencies = with_room(count)?;
     if count > 0 {
-        dependencies.try_reserve(count).map_err(|_| Failure::NO_MEMORY)?;
         for fence in request.dependencies.of(count)?.iter() {
             dependencies.push(fence.dependency()?);
         }
