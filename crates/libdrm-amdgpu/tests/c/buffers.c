@@ -185,6 +185,36 @@ static void probe_names(void)
     close(card);
 }
 
+/* A device of a render node uses the file of an authenticated client for names. */
+static void probe_names_elsewhere(amdgpu_device_handle dev)
+{
+    uint32_t major, minor, name = 0, again = 0;
+    amdgpu_device_handle same = NULL, other = NULL;
+    struct amdgpu_bo_import_result first = { NULL, 7 }, second = { NULL, 7 };
+    int card = open("/dev/dri/card0", O_RDWR | O_CLOEXEC);
+    CALL(amdgpu_device_initialize(card, &major, &minor, &same));
+    SHOW(same == dev);
+    CALL(amdgpu_device_initialize2(card, false, &major, &minor, &other));
+    amdgpu_bo_handle bo = make(other, 8192, 0, 2, 0), own = make(dev, 4096, 0, 2, 0);
+    CALL(amdgpu_bo_export(bo, amdgpu_bo_handle_type_gem_flink_name, &name));
+    CALL(amdgpu_bo_import(dev, amdgpu_bo_handle_type_gem_flink_name, name, &first));
+    SHOW(first.alloc_size);
+    CALL(amdgpu_bo_import(dev, amdgpu_bo_handle_type_gem_flink_name, name, &second));
+    SHOW(first.buf_handle == second.buf_handle);
+    CALL(amdgpu_bo_import(dev, amdgpu_bo_handle_type_gem_flink_name, 77, &second));
+    CALL(amdgpu_bo_export(first.buf_handle, amdgpu_bo_handle_type_gem_flink_name, &again));
+    SHOW(again == name);
+    CALL(amdgpu_bo_export(own, amdgpu_bo_handle_type_gem_flink_name, &again));
+    SHOW(again);
+    CALL(amdgpu_bo_free(first.buf_handle));
+    CALL(amdgpu_bo_free(first.buf_handle));
+    CALL(amdgpu_bo_free(own));
+    CALL(amdgpu_bo_free(bo));
+    CALL(amdgpu_device_deinitialize(other));
+    CALL(amdgpu_device_deinitialize(same));
+    close(card);
+}
+
 static void probe_metadata(amdgpu_device_handle dev)
 {
     amdgpu_bo_handle bo = make(dev, 4096, 0, 2, 0);
@@ -239,6 +269,7 @@ void probe_buffers(amdgpu_device_handle dev)
     probe_user_memory(dev);
     probe_sharing(dev);
     probe_names();
+    probe_names_elsewhere(dev);
     probe_metadata(dev);
     probe_lists(dev);
 }
