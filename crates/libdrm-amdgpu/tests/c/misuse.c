@@ -178,6 +178,30 @@ static void heads(void)
     ENSURE(own_amdgpu_device_deinitialize(dev) == 0);
 }
 
+/* A client that closes the descriptor that is not its own. */
+static void closed_descriptor(void)
+{
+    LOAD(amdgpu_device_initialize);
+    LOAD(amdgpu_device_deinitialize);
+    LOAD(amdgpu_device_get_fd);
+    LOAD(amdgpu_bo_alloc);
+    LOAD(amdgpu_bo_free);
+    LOAD(amdgpu_cs_create_syncobj);
+    uint32_t major, minor, syncobj;
+    amdgpu_device_handle dev = NULL;
+    amdgpu_bo_handle bo = NULL, other = NULL;
+    struct amdgpu_bo_alloc_request request = { 4096, 0, 2, 0 };
+    int fd = open_node();
+    ENSURE(own_amdgpu_device_initialize(fd, &major, &minor, &dev) == 0);
+    ENSURE(own_amdgpu_bo_alloc(dev, &request, &bo) == 0);
+    close(own_amdgpu_device_get_fd(dev));
+    ENSURE(own_amdgpu_bo_alloc(dev, &request, &other) == -EBADF && !other);
+    ENSURE(own_amdgpu_cs_create_syncobj(dev, &syncobj) == -1 && errno == EBADF);
+    ENSURE(own_amdgpu_bo_free(bo) == 0);
+    ENSURE(own_amdgpu_device_deinitialize(dev) == 0);
+    close(fd);
+}
+
 static amdgpu_device_handle seen[8];
 
 static void *initialise_often(void *place)
@@ -331,6 +355,7 @@ int main(int count, char **arguments)
     ENSURE(library);
     with_nulls(arguments[2]);
     heads();
+    closed_descriptor();
     threads();
     imports();
     forks();
