@@ -105,7 +105,8 @@ fn a_shorter_structure_is_written_as_far_as_it_goes() {
 fn bad_arguments_and_machines_without_gpus_are_told_apart() {
     let (result, pool, message) = look("/nonexistent", 0);
     assert_eq!((result, pool.is_null()), (NO_GPU, true));
-    assert_eq!(message, "no amdgpu GPU: /sys/class/drm: not ther", "cut to the buffer");
+    assert!("no amdgpu GPU: /sys/class/drm: not there".starts_with(&message), "{message}");
+    assert_eq!(message.len(), 39, "cut to the buffer, in which a zero ends it");
     let (result, _, message) = look("/", 64);
     assert_eq!((result, message.as_str()), (BAD_ARGUMENT, "flags has a bit that is unknown"));
     let root = tree("bad");
