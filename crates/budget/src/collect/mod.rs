@@ -82,7 +82,7 @@ impl<M: Machine> Collector<M> {
     /// # Errors
     ///
     /// [`LookError`] if there is no GPU, or none of its files can be read. A source that cannot be read is not an error; it is
-    /// listed in [`Gpu::missing`].
+    /// listed in [`Gpu::missing`](crate::model::Gpu::missing).
     pub fn look(&mut self) -> Result<Option<Snapshot>, LookError> {
         if !self.is_first {
             if !self.machine.changes() {
