@@ -4,6 +4,8 @@
 //! has consequences. The address on the bus keeps GPUs apart; a line without it belongs to the only open incident, or to the last
 //! one. A machine that was started again has no open incident.
 
+use std::time::Duration;
+
 use super::{
     incident::{End, Event, Incident, Kind, PageFault, Place, RingTimeOut, StatusLayout, Step},
     kernel::{Kernel, Release, RingKind},
@@ -182,13 +184,17 @@ impl Gatherer {
             let (over, open) = std::mem::take(&mut self.open).into_iter().partition(is_over);
             self.open = open;
             (self.fault, self.last_touched) = (None, self.open.len().saturating_sub(1));
-            over.into_iter().for_each(|incident| self.push(incident));
+            for incident in over {
+                self.push(incident);
+            }
         }
     }
 
     fn close_all(&mut self) {
         self.fault = None;
-        std::mem::take(&mut self.open).into_iter().for_each(|incident| self.push(incident));
+        for incident in std::mem::take(&mut self.open) {
+            self.push(incident);
+        }
     }
 
     fn push(&mut self, incident: Incident) {
@@ -227,7 +233,10 @@ impl Gatherer {
                 let is_next = |fault: &PageFault| fault.is_after_reset && fault.vmid.is_none_or(|vmid| vmid != 0);
                 let (next, own) = std::mem::take(&mut old.faults).into_iter().partition(is_next);
                 (carried, old.faults) = (next, own);
-                carried.iter_mut().for_each(|fault: &mut PageFault| fault.is_after_reset = false);
+                for fault in &mut carried {
+                    let fault: &mut PageFault = fault;
+                    fault.is_after_reset = false;
+                }
             }
             self.fault = None;
             self.push(old);
@@ -310,7 +319,7 @@ fn is_separate(incident: &Incident, message: &Message<'_>, stamp: Option<Stamp>)
             if !incident.is_hang() {
                 let is_fault_alone = incident.events.is_empty() && !incident.faults.is_empty();
                 let limit = incident.kernel.time_out(RingKind::of(ring)).milliseconds.unwrap_or(60_000);
-                return is_fault_alone && gap.is_some_and(|gap| gap > limit as f64 / 1000.0 + 3.0);
+                return is_fault_alone && gap.is_some_and(|gap| gap > Duration::from_millis(limit).as_secs_f64() + 3.0);
             }
             false
         }
@@ -361,6 +370,7 @@ fn is_same_kind(last: &Incident, new: &Incident) -> bool {
 }
 
 /// Applies a message to its incident. Returns the fault that the next lines describe.
+#[expect(clippy::too_many_lines, reason = "an arm for each message")]
 fn apply(
     incident: &mut Incident,
     message: Message<'_>,
@@ -389,7 +399,7 @@ fn apply(
     };
     match message {
         Message::TimedOut { ring, signaled, emitted } => {
-            time_out(incident, ring, Some((signaled, emitted)), (stamp, place))
+            time_out(incident, ring, Some((signaled, emitted)), (stamp, place));
         }
         Message::SoftRecovered { ring } => {
             time_out(incident, ring, None, (stamp, place));
@@ -504,7 +514,7 @@ fn apply(
         Message::Firmware { file, error } => event(incident, Kind::Firmware, short(file), error.map(i64::from)),
         Message::NotStarted { text } => event(incident, Kind::NotStarted, short(text), None),
         Message::NoMemory => {
-            event(incident, Kind::NoMemory, "submission refused: not enough memory".to_owned(), Some(-12))
+            event(incident, Kind::NoMemory, "submission refused: not enough memory".to_owned(), Some(-12));
         }
         Message::NotPinned { error } => {
             event(incident, Kind::NotPinned, format!("framebuffer not pinned: error {error}"), Some(error.into()));

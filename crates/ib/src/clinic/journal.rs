@@ -1,5 +1,7 @@
 //! The journal in its own formats: JSON, one object a line, and the export format, one field a line.
 
+use std::time::Duration;
+
 use serde_json::Value;
 
 use super::line::Stamp;
@@ -40,7 +42,7 @@ pub(crate) fn json(line: &str) -> Option<Entry> {
 }
 
 fn stamp(micros: &str) -> Option<Stamp> {
-    Some(Stamp::boot(micros.trim().parse::<u64>().ok()? as f64 / 1e6))
+    Some(Stamp::boot(Duration::from_micros(micros.trim().parse().ok()?).as_secs_f64()))
 }
 
 /// A reader of the export format.
@@ -94,7 +96,7 @@ mod tests {
         let entry = json(line).unwrap();
         assert_eq!(
             (entry.message.as_str(), entry.is_kernel, entry.stamp),
-            ("amdgpu: x", true, Some(Stamp::boot(5120.101_221)))
+            ("amdgpu: x", true, Some(Stamp::boot(5_120.101_221)))
         );
         assert!(!json(r#"{"_TRANSPORT":"stdout","MESSAGE":"amdgpu: x"}"#).unwrap().is_kernel);
         assert_eq!(json(r#"{"MESSAGE":[97,255,98]}"#).unwrap().message, "a\u{fffd}b");

@@ -3,13 +3,13 @@
 //! Known forms: `dmesg` with and without `-x`, `-r`, `-T`, `--time-format`; `journalctl` with `-o short`, `short-monotonic`,
 //! `short-iso`, `cat`; syslog files; `/dev/kmsg`. Names of months and days are not looked at, because they are translated.
 
-use std::fmt;
+use std::{fmt, time::Duration};
 
 /// The PCI address of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Bus {
     domain: u32,
-    bus: u8,
+    number: u8,
     device: u8,
     function: u8,
 }
@@ -28,7 +28,7 @@ impl Bus {
         let byte = |text| u8::from_str_radix(text, 16).ok();
         Some(Self {
             domain: u32::from_str_radix(domain, 16).ok()?,
-            bus: byte(bus)?,
+            number: byte(bus)?,
             device: byte(device)?,
             function: byte(function)?,
         })
@@ -37,8 +37,8 @@ impl Bus {
 
 impl fmt::Display for Bus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { domain, bus, device, function } = self;
-        write!(f, "{domain:04x}:{bus:02x}:{device:02x}.{function:x}")
+        let Self { domain, number, device, function } = self;
+        write!(f, "{domain:04x}:{number:02x}:{device:02x}.{function:x}")
     }
 }
 
@@ -76,7 +76,8 @@ impl Stamp {
         if self.clock == Clock::Day && micros < -DAY / 2 {
             micros += DAY;
         }
-        Some(micros as f64 / 1e6)
+        let seconds = Duration::from_micros(micros.unsigned_abs()).as_secs_f64();
+        Some(if micros < 0 { -seconds } else { seconds })
     }
 
     /// Returns `true` if the machine was started between another time and this one.
@@ -158,10 +159,11 @@ impl<'l> Line<'l> {
         let text = self.text;
         if let Some((bus, rest)) = text.strip_prefix("amdgpu ").and_then(device) {
             (self.gpu, self.text, self.is_driver, self.has_address) = (Some(bus), rest, true, true);
-        } else if let Some(rest) = text.strip_prefix("drmn").and_then(|rest| rest.split_once(": ")) {
-            if rest.0.len() <= 2 && rest.0.bytes().all(|byte| byte.is_ascii_digit()) {
-                (self.text, self.is_driver) = (rest.1, true);
-            }
+        } else if let Some((number, rest)) = text.strip_prefix("drmn").and_then(|rest| rest.split_once(": "))
+            && number.len() <= 2
+            && number.bytes().all(|byte| byte.is_ascii_digit())
+        {
+            (self.text, self.is_driver) = (rest, true);
         }
         loop {
             let text = self.text.trim_start();
@@ -360,7 +362,7 @@ mod tests {
                 ("ring gfx timeout, X", Origin::Kernel, true),
                 "{form}"
             );
-            assert_eq!(line.stamp, Some(Stamp::boot(5120.101_221)), "{form}");
+            assert_eq!(line.stamp, Some(Stamp::boot(5_120.101_221)), "{form}");
             assert_eq!(line.gpu, Bus::parse("0000:c2:00.0"), "{form}");
         }
     }

@@ -40,6 +40,9 @@ pub(crate) fn short(text: &str) -> String {
     text.chars().take(LONGEST).collect()
 }
 
+/// The bits of a fault's status, which the status itself has. They are most of the lines of a log with many faults.
+const BITS: [&str; 5] = ["MORE_FAULTS:", "WALKER_ERROR:", "PERMISSION_FAULTS:", "MAPPING_ERROR:", "RW:"];
+
 /// A message of the kernel.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Message<'t> {
@@ -121,10 +124,9 @@ use Message as M;
 
 impl<'t> Message<'t> {
     /// Recognises a message of the driver.
+    #[expect(clippy::too_many_lines, reason = "an arm for each first letter")]
     pub(crate) fn driver(text: &'t str) -> Option<Self> {
         let rest = |prefix: &str| text.strip_prefix(prefix);
-        // The bits of a fault's status, which the status itself has, are most of the lines of a log with many faults.
-        const BITS: [&str; 5] = ["MORE_FAULTS:", "WALKER_ERROR:", "PERMISSION_FAULTS:", "MAPPING_ERROR:", "RW:"];
         if BITS.iter().any(|bits| text.starts_with(bits)) {
             return None;
         }
@@ -132,9 +134,7 @@ impl<'t> Message<'t> {
             b'r' if text.starts_with("ring ") => ring(rest("ring ")?),
             b'r' => {
                 if let Some(rest) = rest("reset compute queue (") {
-                    return Some(M::Step(
-                        rest.split_once(')').map_or(text, |(queue, _)| &text[..21 + queue.len() + 1]),
-                    ));
+                    return Some(M::Step(rest.split_once(')').map_or(text, |(queue, _)| &text[..=21 + queue.len()])));
                 }
                 let is_step = text.starts_with("reset via MES failed");
                 let is_part = text.starts_with("resume of IP block <");
@@ -183,7 +183,7 @@ impl<'t> Message<'t> {
                 }
                 rest("ib ring test failed").map(|_| M::PartFailed { text, error: last_number(text) })
             }
-            b'F' => start_with_f(text),
+            b'F' | b'f' => start_with_f(text),
             b'D' => {
                 if let Some(file) = rest("Direct firmware load for ") {
                     let (file, error) = file.split_once(" failed with error ")?;
@@ -207,7 +207,6 @@ impl<'t> Message<'t> {
                 .starts_with("The CPFW hasn't support pipe reset")
                 .then_some(M::Step(text))
                 .or_else(|| text.starts_with("The cp might be in an unrecoverable state").then_some(M::KfdStuck(text))),
-            b'f' => start_with_f(text),
             b'N' => text.starts_with("Not enough memory for command submission").then_some(M::NoMemory),
             b'W' => text.starts_with("Waiting for fences timed out").then_some(M::DisplayWaits),
             b'E' => {

@@ -407,7 +407,7 @@ fn remove_copies(incidents: &mut Vec<Incident>) {
         match kept.iter_mut().find(is_copy) {
             // The one that tells more stays.
             Some(known) if incident.steps.len() + incident.faults.len() > known.steps.len() + known.faults.len() => {
-                *known = incident
+                *known = incident;
             }
             Some(_) => {}
             None => kept.push(incident),
@@ -476,15 +476,14 @@ fn join_hung(incidents: &mut Vec<Incident>, text: &str, place: Place) {
     let saved = text.rsplit_once(" (saved as ").map(|(_, file)| file.trim_end_matches([')', ' ']).to_owned());
     let packet = text.split_once(" hangs: ").map(|(_, why)| why.split(" (saved as ").next().unwrap_or(why).to_owned());
     let own = incidents.iter_mut().find(|incident| incident.is_hang() && incident.work.saved.is_none());
-    let incident = match own {
-        Some(incident) => incident,
-        None => {
-            let mut incident = Incident { place: Some(place), last_place: Some(place), ..Incident::default() };
-            incident.events.push(event(Kind::Program, "the simulator reports a hang".to_owned(), place));
-            incidents.push(incident);
-            let last = incidents.len() - 1;
-            &mut incidents[last]
-        }
+    let incident = if let Some(incident) = own {
+        incident
+    } else {
+        let mut incident = Incident { place: Some(place), last_place: Some(place), ..Incident::default() };
+        incident.events.push(event(Kind::Program, "the simulator reports a hang".to_owned(), place));
+        incidents.push(incident);
+        let last = incidents.len() - 1;
+        &mut incidents[last]
     };
     incident.work.packet = incident.work.packet.take().or(packet);
     incident.work.saved = saved;

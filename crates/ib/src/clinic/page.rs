@@ -214,7 +214,7 @@ fn process(incident: &Incident) -> String {
         Some(process) if process.is_kernel() => "none: a job of the kernel itself".to_owned(),
         Some(process) => {
             let others = incident.rings.iter().filter_map(|ring| ring.process.as_ref());
-            let other = others.filter(|other| *other != process && !other.is_kernel()).map(|other| name(other)).next();
+            let other = others.filter(|other| *other != process && !other.is_kernel()).map(name).next();
             format!("{}{}", name(process), other.map(|other| format!("; also {other}")).unwrap_or_default())
         }
         None => "the inputs name none".to_owned(),

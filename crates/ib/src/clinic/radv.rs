@@ -139,11 +139,11 @@ impl Radv {
     /// Reads a line of the disassembly in which waves are marked.
     fn wave_line(&mut self, line: &str) -> bool {
         if let Some(stage) = line.strip_suffix(" - annotated disassembly:") {
-            self.waves.stage = stage.trim().to_owned();
+            stage.trim().clone_into(&mut self.waves.stage);
         } else if let Some(source) = line.strip_prefix("// 0x") {
             self.waves.source = source.split_once(' ').map(|(_, place)| place.to_owned());
         } else if line.contains(" [PC=0x") && line.contains(", off=") {
-            self.waves.instruction = line.trim().to_owned();
+            line.trim().clone_into(&mut self.waves.instruction);
         } else if line.trim_start().starts_with("^ SE") && line.contains("WAVE") {
             let source = self.waves.source.as_ref().map(|place| format!(", {place}")).unwrap_or_default();
             let (code, at) = self.waves.instruction.split_once(" [PC=").unwrap_or((&self.waves.instruction, ""));

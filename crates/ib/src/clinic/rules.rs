@@ -409,7 +409,8 @@ fn invalid_commands(incident: &Incident) -> Option<Cause> {
 /// Returns `true` if a fault may be the cause of a ring's time-out: of the same process, and not long before.
 fn may_cause(incident: &Incident, fault: &PageFault, ring: &RingTimeOut) -> bool {
     let is_other = ring.process.as_ref().zip(fault.process.as_ref()).is_some_and(|(ring, fault)| ring.pid != fault.pid);
-    let limit = incident.kernel.time_out(ring.kind()).milliseconds.unwrap_or(60_000) as f64 / 1e3 + 3.0;
+    let limit = incident.kernel.time_out(ring.kind()).milliseconds.unwrap_or(60_000);
+    let limit = std::time::Duration::from_millis(limit).as_secs_f64() + 3.0;
     let gap = ring.stamp.zip(fault.stamp).and_then(|(ring, fault)| ring.since(fault));
     !is_other && gap.is_none_or(|gap| gap <= limit)
 }

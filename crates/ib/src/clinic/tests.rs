@@ -93,18 +93,21 @@ fn all_incidents_have_the_stated_diagnosis() {
     }
 }
 
+/// A change of a line.
+type Form<'f> = Box<dyn Fn(&str) -> String + 'f>;
+
 #[test]
 fn the_form_of_the_lines_changes_nothing() {
     let each = |text: &str, change: &dyn Fn(&str) -> String| text.lines().map(change).collect::<Vec<_>>().join("\n");
     let after = |line: &str| line.split_once("] ").map_or(line, |(_, rest)| rest).to_owned();
     let time = |line: &str| line.split_once(']').map_or("", |(time, _)| time).trim_start_matches(['[', ' ']).to_owned();
     let day = |line: &str| {
-        let seconds: f64 = time(line).parse().unwrap();
-        let whole = seconds as u64;
+        let time = time(line);
+        let whole: u64 = time.split('.').next().unwrap().parse().unwrap();
         format!("{:02}:{:02}:{:02}", whole / 3600 % 24, whole / 60 % 60, whole % 60)
     };
     let micros = |line: &str| time(line).replace('.', "");
-    let forms: Vec<(&str, Box<dyn Fn(&str) -> String>)> = vec![
+    let forms: Vec<(&str, Form<'_>)> = vec![
         ("CRLF", Box::new(|line| format!("{line}\r"))),
         ("raw", Box::new(|line| format!("<3>{line}"))),
         ("quoted", Box::new(|line| format!("> {line}"))),
@@ -211,7 +214,8 @@ fn the_same_log_twice_is_one_incident() {
 
 #[test]
 fn what_programs_write_is_no_incident() {
-    let text: String = CASES[0].0.lines().map(|line| format!("Nov 29 10:16:18 host evil[9]: {line}\n")).collect();
+    let lines: Vec<_> = CASES[0].0.lines().map(|line| format!("Nov 29 10:16:18 host evil[9]: {line}")).collect();
+    let text = lines.join("\n");
     assert!(examine(&[&text]).incidents.is_empty());
     assert!(examine(&["", "nothing about it\n"]).incidents.is_empty());
 }

@@ -115,7 +115,7 @@ fn watch_events(sender: SyncSender<Vec<u8>>) {
             let _ = monitor.wait();
         }),
         Err(error) => {
-            complain(&format!("udevadm: {error}; events of wedged devices are not read, the kernel's log is"))
+            complain(&format!("udevadm: {error}; events of wedged devices are not read, the kernel's log is"));
         }
     }
 }
