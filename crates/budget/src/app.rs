@@ -7,7 +7,7 @@ use std::{
 };
 
 use amdgpu_output::Visible;
-use clap::Parser as _;
+use clap::{CommandFactory as _, FromArgMatches as _};
 
 use crate::{
     cli::{Arguments, Command},
@@ -26,7 +26,9 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 /// output is a picture.
 pub fn run(arguments: impl IntoIterator<Item = OsString>, out: &mut dyn Write) -> Exit {
     let mut visible = Visible::new(&mut *out);
-    let arguments = match Arguments::try_parse_from(arguments) {
+    let command = amdgpu_manual::compact(Arguments::command());
+    let parsed = command.try_get_matches_from(arguments).and_then(|matches| Arguments::from_arg_matches(&matches));
+    let arguments = match parsed {
         Ok(arguments) => arguments,
         Err(error) if error.use_stderr() => {
             // An error of the terminal itself cannot be reported.

@@ -114,7 +114,7 @@ pub enum Command {
     Watch(Watch),
     /// Write snapshots to a file, one JSON object per line, in real time
     Record(Record),
-    /// Show a recording again, in its own time
+    /// Show a recording again, at the speed at which it was recorded
     Replay(Replay),
     /// Draw the memory in use over time
     Plot(Plot),

@@ -6,7 +6,7 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Units {
-    /// The largest unit that leaves at least one, with three digits or so.
+    /// The largest unit in which the size is at least one, with three significant digits.
     #[default]
     Auto,
     /// Exact.

@@ -343,3 +343,19 @@ fn top_suspends_and_goes_on_and_refuses_a_dumb_terminal() {
     read_until("ENDED", &mut seen);
     assert!(child.wait().unwrap().success());
 }
+
+#[test]
+fn the_help_of_a_command_explains_its_own_options_and_names_the_common_ones_in_a_line() {
+    let all = run(&["--help"]).stdout;
+    assert!(all.contains("Print no headings of columns"), "{all}");
+    for name in ["show", "ps", "top", "serve", "wait"] {
+        let help = run(&[name, "--help"]).stdout;
+        assert!(!help.contains("Print no headings of columns"), "{name}: {help}");
+        assert!(help.contains("Common options, which amdgpu-budget --help explains: --"), "{name}: {help}");
+    }
+    // The page has them once, and one heading.
+    let man = run(&["man"]).stdout;
+    assert_eq!(man.matches("\n.SH OPTIONS\n").count(), 1);
+    assert_eq!(man.matches("Print no headings of columns").count(), 1);
+    assert_eq!(run(&[&SIM[..], &["ps", "--no-header"]].concat()).code, 0);
+}
