@@ -137,7 +137,7 @@ fn dump(profile: &Profile, hang: &HangRecord, kernel: &str, time: f64) -> String
     if let Some(kind) = hang.ip_type {
         add(format!("\nRing timed out details\nIP Type: {kind} Ring Name: {}", hang.ring));
     }
-    add(format!("\n[{}] Page fault observed", if hang.fault.vmhub & 0xff == 0 { "gfxhub" } else { "mmhub" }));
+    add(format!("\n[{}] Page fault observed", if hang.fault.vmhub as u8 == 0 { "gfxhub" } else { "mmhub" }));
     add(format!("Faulty page starting at address: {:#018x}", hang.fault.addr));
     add(format!("Protection fault status register: {:#x}\n", hang.fault.status));
     if let Some(header) = hang.header.filter(|_| matches!(hang.ip_type, Some(0 | 1))) {
@@ -147,7 +147,9 @@ fn dump(profile: &Profile, hang: &HangRecord, kernel: &str, time: f64) -> String
     add("VRAM lost check is skipped!".to_owned());
     for (index, (va, len, dwords)) in hang.ibs.iter().enumerate() {
         add(format!("\nIB #{index} {:#x} {len} dw", va.as_u64()));
-        dwords.iter().for_each(|dword| add(format!("{dword:#010x}")));
+        for dword in dwords {
+            add(format!("{dword:#010x}"));
+        }
     }
     text
 }
