@@ -12,14 +12,18 @@ pub enum Strictness {
     #[default]
     Off,
     /// Jobs run as with [`Off`](Self::Off), on one thread for each ring, and what a real chip would have shown is reported, see
-    /// [`SimDevice::hazards`](crate::SimDevice::hazards): accesses that find old copies in L2, or do not find what is still there,
-    /// and packets that break rules about caches and the end of the pipe.
+    /// [`SimDevice::hazards`](crate::SimDevice::hazards): accesses that find old copies in caches, do not find what is still
+    /// there or come too early, and packets and instructions that break rules.
     Report,
+    /// As [`Report`](Self::Report), and what a real chip would have shown is shown: reads through a cache with an old copy give the
+    /// old bytes, reads behind L2 do not find what is still in L2, and registers and LDS of shaders start with other values than 0.
+    /// A stream without hazards gives the same results. The CPU finds all writes at once all the same.
+    Bite,
 }
 
 /// The error of a text that names no [`Strictness`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is no strictness: off or report")]
+#[error("{text:?} is no strictness: off, report or bite")]
 pub struct StrictnessError {
     text: String,
 }
@@ -31,6 +35,7 @@ impl FromStr for Strictness {
         match text {
             "off" => Ok(Self::Off),
             "report" => Ok(Self::Report),
+            "bite" => Ok(Self::Bite),
             _ => Err(StrictnessError { text: text.to_owned() }),
         }
     }

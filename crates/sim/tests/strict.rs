@@ -1,5 +1,7 @@
 //! The strict mode: pairs of streams. Each hazard is reported in a stream that has it, and not in the stream that has what was missing.
 
+#[path = "strict/bite.rs"]
+mod bite;
 #[path = "strict/fronts.rs"]
 mod fronts;
 #[path = "strict/order.rs"]
@@ -38,15 +40,16 @@ struct Rig {
 
 impl Rig {
     fn new(chip: &str, ip: Ip) -> Self {
-        Self::with(chip, ip, AllocateFlags::empty(), None)
+        Self::strictly(chip, ip, Strictness::Report)
     }
 
-    fn with(chip: &str, ip: Ip, flags: AllocateFlags, shaders: Option<Arc<dyn Shaders + Send + Sync>>) -> Self {
-        let options = SimOptions { strictness: Strictness::Report, ..SimOptions::default() };
+    fn strictly(chip: &str, ip: Ip, strictness: Strictness) -> Self {
+        Self::with(chip, ip, strictness, AllocateFlags::empty())
+    }
+
+    fn with(chip: &str, ip: Ip, strictness: Strictness, flags: AllocateFlags) -> Self {
+        let options = SimOptions { strictness, ..SimOptions::default() };
         let gpu = SimDevice::new(profile(chip).unwrap(), options);
-        if let Some(shaders) = shaders {
-            gpu.plug_shaders(shaders);
-        }
         let device = Device::new(gpu.open()).unwrap();
         let manager = MemoryManager::new(&device, &TableOptions::default()).unwrap();
         let kind = manager.properties().type_for(MemoryUsage::Readback).unwrap();
@@ -75,6 +78,11 @@ impl Rig {
     /// Stores a dword from the CPU.
     fn poke(&self, offset: u64, value: u32) {
         self.memory.map().unwrap().store_u32(offset, value).unwrap();
+    }
+
+    /// Loads a dword by the CPU.
+    fn peek(&self, offset: u64) -> u32 {
+        self.memory.map().unwrap().load_u32(offset).unwrap()
     }
 
     /// Records and runs a job.
@@ -172,7 +180,7 @@ fn an_equal_value_is_no_hazard_and_neither_are_other_bytes_of_the_line() {
 #[test]
 fn a_ring_that_polls_what_the_cpu_writes_needs_uncached_memory() {
     for (flags, expected) in [(AllocateFlags::empty(), 1), (AllocateFlags::BYPASS_L2, 0)] {
-        let rig = Rig::with("navi21", Ip::Compute, flags, None);
+        let rig = Rig::with("navi21", Ip::Compute, Strictness::Report, flags);
         rig.run(|stream| rig.copy(stream));
         rig.poke(0, 1);
         rig.run(|stream| stream.push(&WaitRegMem::new(rig.at(0), Compare::Equal, 1)).unwrap());

@@ -80,6 +80,35 @@ impl Group {
         graphics.map_or_else(Vec::new, |graphics| graphics.exports)
     }
 
+    /// Puts values drawn from a seed where the hardware leaves something undefined when a wave starts: in LDS, and in the registers
+    /// that it does not set.
+    pub(crate) fn undefine(&mut self, seed: u64, dispatch: &Dispatch) {
+        /// The scalar registers that have no other meaning on any generation.
+        const GENERAL: usize = 102;
+        let mut state = seed ^ self.index.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+        let mut draw = || {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            // No small number and no address.
+            (state >> 32) as u32 | 0x8000_0001
+        };
+        self.lds.fill_with(|| draw() as u8);
+        let set = initial(dispatch);
+        for wave in &mut self.waves {
+            let registers = &mut wave.registers;
+            registers.scalars[set.scalars.min(GENERAL)..GENERAL].fill_with(&mut draw);
+            let exec = registers.exec();
+            for (number, lanes) in registers.vectors.iter_mut().enumerate() {
+                for (lane, value) in lanes.iter_mut().enumerate() {
+                    if number >= set.vectors || exec >> lane & 1 == 0 {
+                        *value = draw();
+                    }
+                }
+            }
+        }
+    }
+
     /// Executes a slice of every wave. Returns `true` if all have ended.
     pub(crate) fn slice<O: Observer>(
         &mut self,
@@ -246,6 +275,23 @@ fn start(
         unit,
         graphics: None,
     }
+}
+
+/// The numbers of registers that the hardware sets when a wave starts, the first of each kind.
+struct Initial {
+    scalars: usize,
+    vectors: usize,
+}
+
+/// Returns the numbers of registers that waves start with.
+fn initial(dispatch: &Dispatch) -> Initial {
+    let second = dispatch.resources[1];
+    let users = (second >> 1 & 31).min(16);
+    let groups = if dispatch.level >= GfxLevel::Gfx12 { 0 } else { (second >> 7 & 7).count_ones() };
+    let scratch = u32::from(dispatch.level < GfxLevel::Gfx11) & second;
+    let scalars = users + groups + (second >> 10 & 1) + scratch;
+    let vectors = if dispatch.level >= GfxLevel::Gfx11 { 1 } else { (second >> 11 & 3) + 1 };
+    Initial { scalars: scalars as usize, vectors: vectors as usize }
 }
 
 /// Sets the initial scalar registers: user data, work-group ID, wave index, scratch offset.

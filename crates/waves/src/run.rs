@@ -37,6 +37,8 @@ pub struct Limits {
     /// The number of shader engines. From GFX11 on, WAVES of COMPUTE_TMPRING_SIZE counts the waves of one engine, and each engine
     /// has its own part of the scratch memory.
     pub shader_engines: u32,
+    /// A seed for what registers and LDS hold before a wave writes them, which is undefined; `None` for zeroes.
+    pub undefined: Option<u64>,
 }
 
 /// The vector instructions of the host that executes waves. They do not affect results.
@@ -66,7 +68,14 @@ impl Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { instructions: 1 << 32, window: 16, flaw: None, vectors: Vectors::Detected, shader_engines: 1 }
+        Self {
+            instructions: 1 << 32,
+            window: 16,
+            flaw: None,
+            vectors: Vectors::Detected,
+            shader_engines: 1,
+            undefined: None,
+        }
     }
 }
 
@@ -212,7 +221,11 @@ impl<'s> Shared<'s> {
                 if entry.is_none() {
                     *entry = self.take(memory).map(|index| {
                         let slot = self.first_slot(index, worker * window + place);
-                        Group::new(self.dispatch, index, slot, self.limits.flaw, self.unit)
+                        let mut group = Group::new(self.dispatch, index, slot, self.limits.flaw, self.unit);
+                        if let Some(seed) = self.limits.undefined {
+                            group.undefine(seed, self.dispatch);
+                        }
+                        group
                     });
                 }
                 let Some(group) = entry else { continue };

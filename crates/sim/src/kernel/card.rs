@@ -110,7 +110,8 @@ impl Gpu {
             complaints.say(format!("VRAM has no room for the kernel's own {} bytes", options.kernel_vram));
         }
         let is_checked = options.strictness != Strictness::Off;
-        let caches = is_checked.then(|| Arc::new(Caches::new(profile.gfx_level, &profile.name)));
+        let bites = options.strictness == Strictness::Bite;
+        let caches = is_checked.then(|| Arc::new(Caches::new(profile.gfx_level, &profile.name, bites)));
         let modes = Modes::new(profile.is_apu());
         let is_by_rule = options.video && profile.video.is_empty();
         let video = if is_by_rule { profile.video_by_rule() } else { profile.video.clone() };

@@ -27,12 +27,16 @@ pub(crate) struct Script {
     va: amdgpu_winsys::vamgr::GpuVa,
     acts: Vec<Vec<Act>>,
     next: Mutex<usize>,
+    loaded: Arc<Mutex<Vec<u32>>>,
 }
 
 impl Script {
-    pub(crate) fn plug(rig: &Rig, acts: &[&[Act]]) {
-        let acts = acts.iter().map(|acts| acts.to_vec()).collect();
-        rig.gpu.plug_shaders(Arc::new(Self { va: rig.at(0), acts, next: Mutex::default() }));
+    /// Plugs it into a rig. Returns what its dispatches will have loaded.
+    pub(crate) fn plug(rig: &Rig, acts: &[&[Act]]) -> Arc<Mutex<Vec<u32>>> {
+        let (acts, loaded) = (acts.iter().map(|acts| acts.to_vec()).collect(), Arc::<Mutex<_>>::default());
+        let script = Self { va: rig.at(0), acts, next: Mutex::default(), loaded: Arc::clone(&loaded) };
+        rig.gpu.plug_shaders(Arc::new(script));
+        loaded
     }
 }
 
@@ -52,6 +56,9 @@ impl Shaders for Script {
                 Act::Add(value) => {
                     let _ = scene.memory.update(self.va, 4, &mut |old| old + u64::from(value)).unwrap();
                 }
+            }
+            if let Act::Load(..) = act {
+                self.loaded.lock().push(u32::from_le_bytes(bytes));
             }
         }
         *next += 1;

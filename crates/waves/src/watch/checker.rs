@@ -3,7 +3,6 @@
 use std::{
     cell::RefCell,
     collections::{HashMap, HashSet},
-    rc::Rc,
 };
 
 use amdgpu_isa::decode;
@@ -33,11 +32,14 @@ pub fn run_checked(dispatch: &Dispatch, memory: &dyn Memory, limits: Limits, sin
         shape: dispatch.shape(),
         first: dispatch.program,
         memory,
+        has_hazards: !matches!(Hazards::new(dispatch.shape()), Hazards::None),
         state: RefCell::new(State {
             sink,
             known: Vec::new(),
+            far: None,
             group: (0, [0; 3]),
             waves: HashMap::new(),
+            current: None,
             told: HashSet::new(),
         }),
     };
@@ -54,10 +56,14 @@ struct Known {
 struct State<'s> {
     sink: Sink<'s>,
     /// By the number of dwords from the first instruction on.
-    known: Vec<Option<Rc<Known>>>,
+    known: Vec<Option<Known>>,
+    /// The instruction last read that is too far away.
+    far: Option<Known>,
     /// The index and ID of the work-group whose waves are executed.
     group: (u64, [u32; 3]),
     waves: HashMap<(u64, u32), Hazards>,
+    /// The wave that is executed, which is not among the others. Generations without hazards have none.
+    current: Option<((u64, u32), Hazards)>,
     /// The pairs of instructions whose hazard was reported.
     told: HashSet<(u64, u64)>,
 }
@@ -73,28 +79,45 @@ struct Checker<'c> {
     /// The address of the first instruction.
     first: u64,
     memory: &'c dyn Memory,
+    has_hazards: bool,
     state: RefCell<State<'c>>,
 }
 
 impl Checker<'_> {
-    fn read(&self, pc: u64) -> Rc<Known> {
+    fn read(&self, pc: u64) -> Known {
         let words = words(pc, self.memory).ok();
         let instruction = words.and_then(|words| decode(self.shape.level, self.shape.wave, &words).ok());
-        Rc::new(Known {
+        Known {
             route: instruction.as_ref().and_then(route),
             traits: instruction.and_then(|instruction| traits(self.shape, &instruction)),
-        })
+        }
     }
 
-    fn at(&self, state: &mut State<'_>, pc: u64) -> Rc<Known> {
+    fn at<'k>(&self, (known, far): (&'k mut Vec<Option<Known>>, &'k mut Option<Known>), pc: u64) -> &'k Known {
         let index = (pc.wrapping_sub(self.first) / 4) as usize;
         if index >= MOST {
-            return self.read(pc);
+            return far.insert(self.read(pc));
         }
-        if state.known.len() <= index {
-            state.known.resize(index + 1, None);
+        if known.len() <= index {
+            known.resize_with(index + 1, || None);
         }
-        Rc::clone(state.known[index].get_or_insert_with(|| self.read(pc)))
+        known[index].get_or_insert_with(|| self.read(pc))
+    }
+
+    /// Makes a wave the one that is executed.
+    fn select<'k>(
+        &self,
+        state: (&'k mut Option<((u64, u32), Hazards)>, &mut HashMap<(u64, u32), Hazards>),
+        wave: (u64, u32),
+    ) -> Option<&'k mut Hazards> {
+        let (current, waves) = state;
+        if current.as_ref().is_none_or(|(number, _)| *number != wave) {
+            let hazards = waves.remove(&wave).unwrap_or_else(|| Hazards::new(self.shape));
+            if let Some((before, hazards)) = current.replace((wave, hazards)) {
+                waves.insert(before, hazards);
+            }
+        }
+        current.as_mut().map(|(_, hazards)| hazards)
     }
 
     /// Returns the text of the instruction at an address.
@@ -114,17 +137,15 @@ impl Observer for Checker<'_> {
     }
 
     fn before(&self, wave: &Wave, _: &dyn Memory) {
-        let state = &mut *self.state.borrow_mut();
-        let known = self.at(state, wave.pc);
-        if let Some(traits) = &known.traits {
-            let (index, id) = state.group;
-            let hazards = state.waves.entry((index, wave.number)).or_insert_with(|| Hazards::new(self.shape));
-            if let Some(found) = hazards.step(wave.pc, traits)
-                && state.told.len() < MOST_TOLD
-                && state.told.insert((found.earlier.unwrap_or_default(), wave.pc))
-            {
-                (state.sink)(&found.finding((id, wave.number, wave.pc), |pc| self.text(pc)));
-            }
+        let State { sink, known, far, group: (index, id), waves, current, told } = &mut *self.state.borrow_mut();
+        let known = self.at((known, far), wave.pc);
+        if let (Some(traits), true) = (&known.traits, self.has_hazards)
+            && let Some(hazards) = self.select((current, waves), (*index, wave.number))
+            && let Some(found) = hazards.step(wave.pc, traits)
+            && told.len() < MOST_TOLD
+            && told.insert((found.earlier.unwrap_or_default(), wave.pc))
+        {
+            sink(&found.finding((*id, wave.number, wave.pc), |pc| self.text(pc)));
         }
         if let Some((is_scalar, reach)) = known.route {
             self.memory.route(is_scalar, reach);
@@ -134,7 +155,9 @@ impl Observer for Checker<'_> {
     fn after(&self, wave: &Wave) -> Result<(), Reason> {
         if wave.status == Status::Ended {
             let state = &mut *self.state.borrow_mut();
-            state.waves.remove(&(state.group.0, wave.number));
+            let ended = (state.group.0, wave.number);
+            state.waves.remove(&ended);
+            state.current.take_if(|(current, _)| *current == ended);
         }
         Ok(())
     }

@@ -244,6 +244,21 @@ pub(crate) fn hazards((level, wave): (GfxLevel, WaveSize), lines: &[String]) -> 
     found
 }
 
+/// Runs a wave of lines of text, all of whose registers are allocated, with undefined values of a seed; returns the data that it
+/// leaves.
+pub(crate) fn run_undefined((level, wave): (GfxLevel, WaveSize), lines: &[String], undefined: Option<u64>) -> Vec<u8> {
+    let lines = lines.iter().map(String::as_str).chain(["s_endpgm"]);
+    let words = lines.flat_map(|line| assemble(level, wave, line).expect(line).dwords().to_vec()).chain([0; 4]);
+    let ram = Ram { program: words.flat_map(u32::to_le_bytes).collect(), data: Mutex::new(vec![0; 4096]) };
+    let resources = [if wave == WaveSize::Wave32 { 31 } else { 63 }, 4 << 1 | 2 << 15, 0];
+    let mut dispatch = dispatch(level, wave, resources, (1, wave.lanes()));
+    dispatch.user_data[..4].copy_from_slice(&raw_buffer(level, DATA, 4096));
+    let limits = Limits { undefined, ..Limits::default() };
+    let outcome = run_on_threads(&dispatch, &ram, limits, 1);
+    assert!(matches!(outcome, Outcome::Done(_)), "{level}: {outcome:?}");
+    ram.data.into_inner().unwrap()
+}
+
 /// Every generation with a wave size that it has.
 pub(crate) fn places() -> Vec<(GfxLevel, WaveSize)> {
     let wide = GfxLevel::ALL.into_iter().map(|level| (level, WaveSize::Wave64));

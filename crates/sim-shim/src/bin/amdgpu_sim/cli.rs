@@ -142,8 +142,8 @@ pub(crate) struct World {
     /// [default: $AMDGPU_SIM_USER_QUEUES, else off]
     #[arg(long)]
     pub(crate) user_queues: bool,
-    /// Report what the caches of a real chip would show and this memory hides, on standard error when the command has ended: off
-    /// or report [default: off]
+    /// Report what a real chip would show and this memory hides, on standard error when the command has ended: off, report, or
+    /// bite, with which reads find what caches hold [default: off]
     #[arg(long, value_name = "MODE")]
     pub(crate) strict: Option<Strictness>,
     /// Write what --strict reports to a file instead, a line of JSON each; an empty file means that nothing was found

@@ -17,7 +17,7 @@ use amdgpu_waves::{Access, Limits, Outcome, PageFault, Reach, Reason, run, run_c
 use zerocopy::IntoBytes;
 
 use crate::{
-    Profile, SimOptions,
+    Profile, SimOptions, Strictness,
     chips::Register as Captured,
     gpu::{self, Client, Dispatch, FaultSource, Job, Memory, Scene, Shaders, State, Unfinished, Work},
     kernel::sched::{
@@ -50,6 +50,8 @@ impl Interpreter {
         let limits = Limits {
             instructions: options.shader_instructions,
             shader_engines: profile.dev_info.num_shader_engines,
+            // Any number: it is the same each time, so that what depends on it can be found.
+            undefined: (options.strictness == Strictness::Bite).then_some(0x5eed_0f5e_ed00),
             ..Limits::default()
         };
         Self { limits, chip: tiling(profile), threads: options.shader_threads, watching, skipped: Arc::clone(skipped) }

@@ -18,12 +18,12 @@ pub(super) enum Look {
     Hit(Option<(usize, Finding)>),
 }
 
-/// Looks for bytes of a line, which in memory are `data`.
+/// Looks for bytes of a line, which in memory are `data`, and become those of the copy if it `bites`.
 pub(super) fn look(
     page: &mut Page,
     front: Front,
     (piece, tag): (Piece, (Option<u64>, u64)),
-    data: &[u8],
+    (data, bites): (&mut [u8], bool),
     (now, invalidated): (Time, Time),
 ) -> Look {
     let own = page.written_by(piece.line, now);
@@ -39,10 +39,23 @@ pub(super) fn look(
     if old == 0 || filled == now || writer > now {
         return Look::Hit(None);
     }
-    // Each difference is found once.
-    copy.copy_from_slice(data);
+    if bites {
+        take(data, copy, old >> (piece.at % LINE));
+    } else {
+        // Each difference is found once.
+        copy.copy_from_slice(data);
+    }
     let passed = (writer > filled).then_some(writer);
     Look::Hit(Some((piece.first(old), Finding::Stale { cache: Cache::Front(front), filled, passed })))
+}
+
+/// Takes the bytes of a mask from a copy.
+pub(super) fn take(data: &mut [u8], copy: &[u8], mask: u64) {
+    for (at, (byte, &old)) in data.iter_mut().zip(copy).enumerate() {
+        if mask >> at & 1 != 0 {
+            *byte = old;
+        }
+    }
 }
 
 /// Fills a line with the bytes of memory.

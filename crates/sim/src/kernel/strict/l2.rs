@@ -2,6 +2,7 @@
 
 use super::{
     event::Time,
+    front::take,
     model::{Cache, Finding},
     pages::{Dirty, Held, LINE, LINES, PAGE, Page, Piece, differences},
 };
@@ -37,28 +38,32 @@ impl Held {
 }
 
 impl L2 {
-    /// Reads bytes of a line, which in memory are `data`. `whole` returns the whole line in memory.
+    /// Reads bytes of a line, which in memory are `data`, and become those of L2 if it `bites`. `whole` is the whole line in memory.
     pub(super) fn read(
         &self,
         page: &mut Page,
         piece: Piece,
-        data: &[u8],
+        (data, bites): (&mut [u8], bool),
         now: Time,
-        whole: &mut impl FnMut() -> [u8; LINE],
+        whole: &[u8; LINE],
     ) -> Option<(usize, Finding)> {
         let writer = page.writer(piece.line);
         let held = page.l2.get_or_insert_with(|| Box::new(Held::new()));
         let valid = held.refresh(piece.line, self);
         if valid == 0 {
-            held.data[piece.line * LINE..(piece.line + 1) * LINE].copy_from_slice(&whole());
+            held.data[piece.line * LINE..(piece.line + 1) * LINE].copy_from_slice(whole);
             held.valid[piece.line] = u64::MAX;
             held.filled[piece.line] = now;
             return None;
         }
         let copy = &mut held.data[piece.in_page()];
         let old = (differences(copy, data) << (piece.at % LINE)) & valid;
-        // Each difference is found once.
-        copy.copy_from_slice(data);
+        if bites && old != 0 {
+            take(data, copy, old >> (piece.at % LINE));
+        } else {
+            // Each difference is found once.
+            copy.copy_from_slice(data);
+        }
         held.valid[piece.line] |= piece.mask();
         if old == 0 {
             return None;
@@ -94,8 +99,9 @@ impl L2 {
         held.valid[piece.line] |= piece.mask();
     }
 
-    /// Accesses bytes of a line behind L2. Returns the first that is dirty with another value than memory's.
-    pub(super) fn pass(&self, page: &mut Page, piece: Piece) -> Option<(usize, Finding)> {
+    /// Accesses bytes of a line behind L2. Returns the first that is dirty with another value than memory's. `bitten` becomes what a
+    /// read finds there.
+    pub(super) fn pass(&self, page: &mut Page, piece: Piece, bitten: Option<&mut [u8]>) -> Option<(usize, Finding)> {
         let held = page.l2.as_deref_mut()?;
         let bytes = held.dirty_bytes(piece.line, self.written_back) & piece.mask();
         let dirty = held.dirty.as_deref_mut().filter(|_| bytes != 0)?;
@@ -104,8 +110,11 @@ impl L2 {
         if hidden == 0 {
             return None;
         }
-        // Each difference is found once.
-        behind.copy_from_slice(data);
+        match bitten {
+            Some(read) => take(read, behind, hidden >> (piece.at % LINE)),
+            // Each difference is found once.
+            None => behind.copy_from_slice(data),
+        }
         Some((piece.first(hidden), Finding::Dirty(dirty.since[piece.line])))
     }
 

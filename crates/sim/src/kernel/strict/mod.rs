@@ -2,8 +2,10 @@
 //!
 //! Everything that the simulated GPU does is visible to everybody at once. With
 //! [`Strictness::Report`](crate::Strictness::Report), jobs run as before, but each access goes through [`Checked`], which asks a
-//! model of L2 what a real chip would have found. The model knows which accesses go through L2 on each generation, and follows the
+//! model of the caches what a real chip would have found. The model knows which accesses go through L2 on each generation, and follows the
 //! cache operations of packets and those of the kernel around a job. A report names both accesses and what is missing between them.
+//!
+//! With [`Strictness::Bite`](crate::Strictness::Bite), reads also give the bytes that the caches hold.
 //!
 //! Where sources differ or say nothing, the model takes the side of the stream, so that a report is a mistake:
 //!
@@ -55,11 +57,12 @@ pub(crate) struct Caches {
 }
 
 impl Caches {
-    pub(crate) fn new(level: GfxLevel, chip: &str) -> Self {
+    /// Creates empty caches. With `bites`, reads give what they hold.
+    pub(crate) fn new(level: GfxLevel, chip: &str, bites: bool) -> Self {
         Self {
             level,
             chip: chip.to_owned(),
-            model: Mutex::default(),
+            model: Mutex::new(Model::new(bites)),
             jobs: AtomicU64::new(0),
             reports: Reports::default(),
         }

@@ -90,9 +90,15 @@ pub(super) struct Model {
     l2: L2,
     /// The last invalidation of each cache in front of L2.
     invalidated: [Time; 4],
+    /// `true` if reads give the bytes that caches hold.
+    bites: bool,
 }
 
 impl Model {
+    pub(super) fn new(bites: bool) -> Self {
+        Self { bites, ..Self::default() }
+    }
+
     /// Adds an event.
     pub(super) fn event(&mut self, event: Event) -> Time {
         self.log.add(event)
@@ -115,18 +121,18 @@ impl Model {
         }
     }
 
-    /// Checks a read; `data` is what memory has there. Returns the offset of the first byte of a hazard, with its finding.
-    pub(super) fn read(&mut self, range: Range<'_>, data: &[u8], by: &By) -> Option<(u64, Finding)> {
-        let Self { log, pages, l2, invalidated } = self;
+    /// Checks a read; `data` is what memory has there, and becomes what caches hold if the model bites. Returns the offset of the first byte of a hazard, with its finding.
+    pub(super) fn read(&mut self, range: Range<'_>, data: &mut [u8], by: &By) -> Option<(u64, Finding)> {
+        let Self { log, pages, l2, invalidated, bites } = self;
         let mut found = None;
         for chunk in chunks(range.offset, data.len()) {
             let page = pages.get(range.bo, chunk.page, l2.written_back);
-            let data = &data[chunk.done..chunk.done + chunk.len];
+            let data = &mut data[chunk.done..chunk.done + chunk.len];
             let tag = range.tag(by.vm, chunk.page);
             for piece in lines(chunk.at, chunk.len) {
                 let one = order::read(page, piece, by, log).or_else(|| {
-                    let (range, bytes) = ((range.bo, chunk.page), &data[piece.in_access()]);
-                    read_line(page, l2, invalidated, (range, piece, tag), bytes, by)
+                    let (range, bytes) = ((range.bo, chunk.page), &mut data[piece.in_access()]);
+                    read_line(page, (l2, invalidated, *bites), (range, piece, tag), bytes, by)
                 });
                 if let (None, Some((at, finding))) = (found, one) {
                     found = Some(((chunk.page * PAGE + at) as u64, finding));
@@ -155,7 +161,7 @@ impl Model {
                         l2.write(page, piece, (before, data), by.time);
                         None
                     }
-                    Way::Past => l2.pass(page, piece),
+                    Way::Past => l2.pass(page, piece, None),
                     Way::Coherent => {
                         l2.update(page, piece, data);
                         None
@@ -178,7 +184,7 @@ impl Model {
             let Some(page) = pages.find(range.bo, chunk.page) else { continue };
             for piece in lines(chunk.at, chunk.len) {
                 let behind =
-                    |l2: &mut L2, page: &mut Page| if by.way == Way::Past { l2.pass(page, piece) } else { None };
+                    |l2: &mut L2, page: &mut Page| if by.way == Way::Past { l2.pass(page, piece, None) } else { None };
                 let one = order::read(page, piece, by, log).or_else(|| behind(l2, page));
                 if let (None, Some((at, finding))) = (found, one) {
                     found = Some(((chunk.page * PAGE + at) as u64, finding));
@@ -192,17 +198,16 @@ impl Model {
 /// Checks a read of bytes in a line, and fills the caches on its way.
 fn read_line(
     page: &mut Page,
-    l2: &L2,
-    invalidated: &[Time; 4],
+    (l2, invalidated, bites): (&L2, &[Time; 4], bool),
     ((bo, number), piece, tag): ((&Arc<Bo>, usize), Piece, (Option<u64>, u64)),
-    data: &[u8],
+    data: &mut [u8],
     by: &By,
 ) -> Option<(usize, Finding)> {
     let fronts = [by.front, by.through_array.then_some(Front::Array)];
     let mut found = None;
     let mut missed = 0;
     for front in fronts.into_iter().flatten() {
-        match front::look(page, front, (piece, tag), data, (by.time, invalidated[front as usize])) {
+        match front::look(page, front, (piece, tag), (&mut *data, bites), (by.time, invalidated[front as usize])) {
             front::Look::Miss => missed += 1,
             front::Look::Hit(finding) => {
                 found = finding;
@@ -211,27 +216,28 @@ fn read_line(
         }
     }
     let has_reached_l2 = missed == fronts.into_iter().flatten().count();
+    // The line in memory, before the bytes change to those of a cache.
     let mut whole = [0; LINE];
-    let mut filled = None;
-    let mut fill = || -> [u8; LINE] {
-        *filled.get_or_insert_with(|| {
-            if let Ok(data) = data.try_into() {
-                whole = data;
-            } else {
-                bo.read((number * PAGE + piece.line * LINE) as u64, &mut whole);
-            }
-            whole
-        })
-    };
+    if missed > 0 || has_reached_l2 && by.way == Way::In {
+        if data.len() == LINE {
+            whole.copy_from_slice(data);
+        } else {
+            bo.read((number * PAGE + piece.line * LINE) as u64, &mut whole);
+        }
+    }
     if has_reached_l2 {
         found = match by.way {
-            Way::In => l2.read(page, piece, data, by.time, &mut fill),
-            Way::Past => l2.pass(page, piece),
+            Way::In => l2.read(page, piece, (&mut *data, bites), by.time, &whole),
+            Way::Past => l2.pass(page, piece, bites.then_some(data)),
             Way::Coherent => None,
         };
     }
+    if bites && found.is_some() {
+        // What a cache in front would get is as old, and is found again without it.
+        return found;
+    }
     for front in fronts.into_iter().flatten().take(missed) {
-        front::fill(page, front, (piece.line, tag), &fill(), by.time);
+        front::fill(page, front, (piece.line, tag), &whole, by.time);
     }
     found
 }

@@ -160,8 +160,8 @@ impl<'a> Checked<'a> {
         });
     }
 
-    /// Checks a read of bytes that memory has just given.
-    fn check_read(&self, va: GpuVa, data: &[u8], is_update: bool) {
+    /// Checks a read of bytes that memory has just given, and that become those of caches if these bite.
+    fn check_read(&self, va: GpuVa, data: &mut [u8], is_update: bool) {
         // What a packet polls is written concurrently.
         let polls = !self.in_shaders.get() && self.place.get().is_some_and(|place| is_poll(place.packet));
         let agent = match self.agent() {
@@ -175,7 +175,7 @@ impl<'a> Checked<'a> {
             by.order.first = Time::MAX;
         }
         self.spots(va, data.len(), Access::Read, |spot| {
-            let data = &data[spot.done as usize..(spot.done + spot.len) as usize];
+            let data = &mut data[spot.done as usize..(spot.done + spot.len) as usize];
             let found = self.caches.model.lock().read(range(va, spot), data, &by);
             self.tell(va, spot, found, &by, false);
         });
@@ -262,12 +262,12 @@ impl Memory for Checked<'_> {
             && let Some(access) = LaneAddresses::new(addresses, lanes)
             && let Some((first, count)) = access.row()
         {
-            self.check_read(GpuVa::from_48_bits(access.first()), out[first..first + count].as_bytes(), false);
+            self.check_read(GpuVa::from_48_bits(access.first()), out[first..first + count].as_mut_bytes(), false);
             return read;
         }
         for lane in (0..64).filter(|lane| lanes >> lane & 1 != 0) {
             // Lanes that cannot be read are in no BO.
-            self.check_read(GpuVa::from_48_bits(addresses[lane]), out[lane].as_bytes(), false);
+            self.check_read(GpuVa::from_48_bits(addresses[lane]), out[lane].as_mut_bytes(), false);
         }
         read
     }
@@ -295,7 +295,8 @@ impl Memory for Checked<'_> {
         // Atomics happen in L2, or in memory for agents that bypass it: a read and a write.
         let mut before = [0; 8];
         self.space.read(va, &mut before[..len])?;
-        self.check_read(va, &before[..len], true);
+        // The operation itself is on memory.
+        self.check_read(va, &mut { before }[..len], true);
         self.check_write(va, &change(u64::from_le_bytes(before)).to_le_bytes()[..len], true);
         self.space.update(va, bytes, change)
     }

@@ -314,7 +314,8 @@ impl Gfx11 {
         }
         let writes = traits.writes & ALL;
         match traits.unit {
-            Unit::Vector => self.overwrite(pc, writes, false),
+            // A carry beside a vector result is not concerned.
+            Unit::Vector if traits.vectors_written.is_empty() => self.overwrite(pc, writes, false),
             Unit::Scalar if writes & self.masks != 0 => {
                 self.overwrite(pc, writes, true);
                 for slot in (0..128).filter(|slot| writes >> slot & 1 != 0) {

@@ -2,4 +2,5 @@
 
 mod events;
 mod hazards;
+mod undefined;
 mod waits;
