@@ -21,6 +21,9 @@ use crate::{
     wave::state::{Status, Wave},
 };
 
+/// The index of a work-group, and the number of the wave in it.
+type WaveNumber = (u64, u32);
+
 /// A receiver of hazards.
 type Sink<'s> = &'s mut dyn FnMut(&InstructionHazard);
 
@@ -61,9 +64,9 @@ struct State<'s> {
     far: Option<Known>,
     /// The index and ID of the work-group whose waves are executed.
     group: (u64, [u32; 3]),
-    waves: HashMap<(u64, u32), Hazards>,
+    waves: HashMap<WaveNumber, Hazards>,
     /// The wave that is executed, which is not among the others. Generations without hazards have none.
-    current: Option<((u64, u32), Hazards)>,
+    current: Option<(WaveNumber, Hazards)>,
     /// The pairs of instructions whose hazard was reported.
     told: HashSet<(u64, u64)>,
 }
@@ -107,8 +110,8 @@ impl Checker<'_> {
     /// Makes a wave the one that is executed.
     fn select<'k>(
         &self,
-        state: (&'k mut Option<((u64, u32), Hazards)>, &mut HashMap<(u64, u32), Hazards>),
-        wave: (u64, u32),
+        state: (&'k mut Option<(WaveNumber, Hazards)>, &mut HashMap<WaveNumber, Hazards>),
+        wave: WaveNumber,
     ) -> Option<&'k mut Hazards> {
         let (current, waves) = state;
         if current.as_ref().is_none_or(|(number, _)| *number != wave) {

@@ -20,6 +20,7 @@ bitflags! {
 }
 
 /// Effect of a packet on caches.
+#[expect(clippy::struct_excessive_bools, reason = "effects that have nothing to do with each other")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CacheOperation {
     /// `true` if dirty lines are written to memory.

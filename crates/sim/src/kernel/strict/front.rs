@@ -7,7 +7,7 @@
 use super::{
     event::Time,
     model::{Cache, Finding},
-    pages::{Copies, Front, LINE, LINES, PAGE, Page, Piece, differences},
+    pages::{Copies, Front, LINE, LINES, PAGE, Page, Piece, Tag, differences},
 };
 
 /// The result of looking for bytes in a cache.
@@ -22,7 +22,7 @@ pub(super) enum Look {
 pub(super) fn look(
     page: &mut Page,
     front: Front,
-    (piece, tag): (Piece, (Option<u64>, u64)),
+    (piece, tag): (Piece, Tag),
     (data, bites): (&mut [u8], bool),
     (now, invalidated): (Time, Time),
 ) -> Look {
@@ -59,13 +59,7 @@ pub(super) fn take(data: &mut [u8], copy: &[u8], mask: u64) {
 }
 
 /// Fills a line with the bytes of memory.
-pub(super) fn fill(
-    page: &mut Page,
-    front: Front,
-    (line, tag): (usize, (Option<u64>, u64)),
-    data: &[u8; LINE],
-    now: Time,
-) {
+pub(super) fn fill(page: &mut Page, front: Front, (line, tag): (usize, Tag), data: &[u8; LINE], now: Time) {
     let copies = page.fronts[front as usize]
         .get_or_insert_with(|| Box::new(Copies { tag, data: [0; PAGE], filled: [0; LINES] }));
     if copies.tag != tag {

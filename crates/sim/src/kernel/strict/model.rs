@@ -12,7 +12,7 @@ use super::{
     front,
     l2::L2,
     order::{self, Order},
-    pages::{Front, LINE, PAGE, Page, Pages, Piece, chunks, differences, lines},
+    pages::{Front, LINE, PAGE, Page, Pages, Piece, Tag, chunks, differences, lines},
 };
 use crate::{gpu::FrontCaches, kernel::mm::bo::Bo};
 
@@ -77,7 +77,7 @@ pub(super) struct Range<'b> {
 
 impl Range<'_> {
     /// Returns the tag of a page of the range for the caches in front of L2.
-    fn tag(&self, vm: Option<u64>, page: usize) -> (Option<u64>, u64) {
+    fn tag(&self, vm: Option<u64>, page: usize) -> Tag {
         (vm, self.va.wrapping_sub(self.offset).wrapping_add((page * PAGE) as u64))
     }
 }
@@ -199,7 +199,7 @@ impl Model {
 fn read_line(
     page: &mut Page,
     (l2, invalidated, bites): (&L2, &[Time; 4], bool),
-    ((bo, number), piece, tag): ((&Arc<Bo>, usize), Piece, (Option<u64>, u64)),
+    ((bo, number), piece, tag): ((&Arc<Bo>, usize), Piece, Tag),
     data: &mut [u8],
     by: &By,
 ) -> Option<(usize, Finding)> {

@@ -31,11 +31,14 @@ pub(super) enum Front {
     Array,
 }
 
+/// The tag of a page in caches in front of L2: its address space and its address.
+pub(super) type Tag = (Option<u64>, u64);
+
 /// The oldest copy of each line that a cache in front of L2 may hold, of all caches of its kind.
 #[derive(Debug)]
 pub(super) struct Copies {
-    /// The address space and the address of the page for which the lines were filled. These caches have tags of both.
-    pub(super) tag: (Option<u64>, u64),
+    /// The tag for which the lines were filled.
+    pub(super) tag: Tag,
     pub(super) data: [u8; PAGE],
     /// The event that filled a line.
     pub(super) filled: [Time; LINES],

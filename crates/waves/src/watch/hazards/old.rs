@@ -111,9 +111,9 @@ impl Old {
         {
             return Some(Found { rule: &STORE_TO_VECTOR.rule, register: Some(register), earlier: Some(pc) });
         }
-        if let Some(first) = traits.dpp {
+        if traits.is_dpp {
             let exec = self.near_any(&EXEC_TO_DPP, &self.by_vector, pair(EXEC));
-            let source = first.and_then(|register| {
+            let source = traits.first_vector.and_then(|register| {
                 self.near(&VECTOR_TO_DPP, self.vectors[usize::from(register - VECTORS) % 512], Some(register))
             });
             if let Some(found) = exec.or(source) {

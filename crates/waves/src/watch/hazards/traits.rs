@@ -42,8 +42,9 @@ pub(in crate::watch) struct Traits {
     pub(super) writes: Scalars,
     pub(super) vectors_read: Vec<Span>,
     pub(super) vectors_written: Vec<Span>,
-    /// The first vector source of DPP.
-    pub(super) dpp: Option<Option<u16>>,
+    pub(super) is_dpp: bool,
+    /// The first vector register that is read.
+    pub(super) first_vector: Option<u16>,
     /// The scalar register that selects a lane.
     pub(super) lane: Option<u8>,
     /// The registers of a descriptor that a scalar load reads.
@@ -124,7 +125,8 @@ impl Traits {
             writes: scalars(&all.writes),
             vectors_read: vectors(&all.reads),
             vectors_written: vectors(&all.writes),
-            dpp: None,
+            is_dpp: false,
+            first_vector: None,
             lane: None,
             descriptor: 0,
             flags: 0,
@@ -159,9 +161,8 @@ impl Traits {
             };
         }
         let is_dpp = instruction.extension().is_some_and(|extension| extension.format == Format::Dpp);
-        if is_dpp && matches!(shape.level, GfxLevel::Gfx8 | GfxLevel::Gfx9) {
-            traits.dpp = Some(traits.vectors_read.first().map(|span| span.first));
-        }
+        traits.is_dpp = is_dpp && matches!(shape.level, GfxLevel::Gfx8 | GfxLevel::Gfx9);
+        traits.first_vector = traits.vectors_read.first().map(|span| span.first);
         traits
     }
 
