@@ -59,7 +59,7 @@ fn lines(level: GfxLevel) -> (String, String) {
             let wave = if level >= GfxLevel::Gfx10 && round % 3 == 0 { WaveSize::Wave32 } else { WaveSize::Wave64 };
             let Ok(instruction) = decode(level, wave, &words) else { continue };
             let second = instruction.second_opcode();
-            let second_name = second.map(|opcode| opcode.name());
+            let second_name = second.map(Opcode::name);
             let extended = instruction.extension().is_some();
             let count =
                 found.entry((instruction.format(), instruction.name(), second_name, wave, extended)).or_default();

@@ -119,7 +119,7 @@ impl FormatLayout {
         while index < encoding.len() {
             let Match { bits, value } = encoding[index];
             assert!(bits.high < 32, "identifying bits are in the first dword");
-            identity.0 |= ((1_u64 << bits.width()) - 1 << bits.low) as u32;
+            identity.0 |= (((1_u64 << bits.width()) - 1) << bits.low) as u32;
             identity.1 |= value << bits.low;
             index += 1;
         }

@@ -36,6 +36,7 @@ type Kernels = [Option<&'static Operation>; Form::COUNT];
 static BY_OP: [Kernels; Op::COUNT] = by_op();
 
 /// Returns the kernels of each operation. Two for one form do not compile.
+#[expect(clippy::large_stack_arrays, reason = "the compiler computes it")]
 const fn by_op() -> [Kernels; Op::COUNT] {
     let mut all = [[None; Form::COUNT]; Op::COUNT];
     let mut table = 0;
@@ -47,9 +48,7 @@ const fn by_op() -> [Kernels; Op::COUNT] {
             while index < operation.ops.len() {
                 let op = operation.ops[index];
                 let kernel = &mut all[op as usize][operation.form as usize];
-                if kernel.is_some() {
-                    panic!("{}", op.name());
-                }
+                assert!(kernel.is_none(), "{}", op.name());
                 *kernel = Some(operation);
                 index += 1;
             }

@@ -68,9 +68,8 @@ impl Wave {
         };
         let (flushes_input, flushes_output) = (mode.flushes_input32(), mode.flushes_output32());
         let flushing = operation.flushing.filter(|_| flushes_input && flushes_output);
-        let function = match (flushing, operation.kernel) {
-            (Some(function), _) | (None, Kernel::Narrow(function)) => function,
-            _ => return false,
+        let ((Some(function), _) | (None, Kernel::Narrow(function))) = (flushing, operation.kernel) else {
+            return false;
         };
         let [x, y, z] = &mut pad.narrow;
         // Only floats are read other than they lie, and only if the kernel does not do it.

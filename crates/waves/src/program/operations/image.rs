@@ -1,6 +1,6 @@
 //! Image operations. `returns` is a bit of the instruction, so it is `false` here.
 
-use super::{Executor, Row, rows};
+use super::executor::{Executor, Row, rows};
 use crate::{
     atomic::Atomic,
     program::image::step::{Detail, Lookup, Operation, Transfer},

@@ -1,6 +1,6 @@
 //! LDS operations.
 
-use super::{Executor, Row, rows};
+use super::executor::{Executor, Row, rows};
 use crate::{
     atomic::Atomic,
     program::{

@@ -1,6 +1,6 @@
 //! Multiplications of matrices.
 
-use super::{Executor, Row, rows};
+use super::executor::{Executor, Row, rows};
 use crate::{
     matrix::{Element, Product},
     number::small::SmallFloat,

@@ -1,6 +1,6 @@
 //! FLAT, GLOBAL, SCRATCH and buffer operations. `returns` is a bit of the instruction, so it is `false` here.
 
-use super::{Executor, Row, rows};
+use super::executor::{Executor, Row, rows};
 use crate::{
     atomic::Atomic,
     program::{

@@ -1,6 +1,6 @@
 //! Operations that are not executed.
 
-use super::{Executor, Row, rows};
+use super::executor::{Executor, Row, rows};
 
 /// Every operation that is not executed, with the reason.
 pub(super) const TABLE: &[Row] = rows! {

@@ -1,6 +1,6 @@
 //! Scalar operations that have no function: control flow, registers, memory.
 
-use super::{Base, Executor, Flow, Row, Special, rows};
+use super::executor::{Base, Executor, Flow, Row, Special, rows};
 use crate::{
     atomic::Atomic,
     program::step::{Condition, ScalarKind},

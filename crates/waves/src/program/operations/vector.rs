@@ -1,6 +1,6 @@
 //! Vector operations that are more than a kernel.
 
-use super::{Executor, Row, Written, rows};
+use super::executor::{Executor, Row, Written, rows};
 use crate::program::step::{Half, LaneKind};
 
 /// Operations across lanes, those of two halves or of two instructions, and those with a result elsewhere than in a vector register.

@@ -23,7 +23,7 @@ use super::counter::Counter;
 use crate::program::{
     data::DataKind,
     image::step::Operation,
-    operations::{Executor, executor},
+    operations::{Executor, executor_of},
     step::MemoryKind,
 };
 
@@ -113,7 +113,7 @@ impl Issue {
         let op = instruction.op();
         let samples =
             instruction.opcode().has(OperandKind::Ssamp) || level >= GfxLevel::Gfx12 && op == Op::ImageMsaaLoad;
-        let (kind, is_to_lds) = match executor(op) {
+        let (kind, is_to_lds) = match executor_of(op) {
             Executor::Buffer { kind, is_to_lds, .. } => (Some(kind), is_to_lds),
             Executor::Flat { kind, .. } => (Some(kind), false),
             _ => (None, false),
@@ -130,7 +130,7 @@ impl Issue {
             level == GfxLevel::Gfx11_5 && matches!(op, Op::ImageSample | Op::ImageSampleL | Op::ImageSampleLz);
         let writer = if samples { Writer::Sample } else { Writer::Load };
         let is_atomic = matches!(kind, Some(MemoryKind::Atomic { .. }))
-            || matches!(executor(op), Executor::Image { operation: Operation::Atomic { .. }, .. });
+            || matches!(executor_of(op), Executor::Image { operation: Operation::Atomic { .. }, .. });
         let reads_data = instruction.has_field(Field::Vdata) && !to_lds && (!writes || is_atomic);
         Self {
             counts: [Some((counter.of(level), Queue::Memory)), None],

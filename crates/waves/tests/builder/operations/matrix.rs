@@ -119,7 +119,7 @@ struct Form {
 
 /// Returns the forms of a generation and wave size.
 fn forms(level: GfxLevel, wave: WaveSize) -> Vec<Form> {
-    let names = table(level).opcodes().iter().map(|opcode| opcode.name());
+    let names = table(level).opcodes().iter().map(amdgpu_isa::Opcode::name);
     let form = |name: &'static str| {
         let rest = name.strip_prefix("v_wmma_").or_else(|| name.strip_prefix("v_swmmac_"))?;
         let parts: Vec<&'static str> = rest.split('_').collect();
