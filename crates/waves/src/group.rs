@@ -274,6 +274,7 @@ fn start(
         pad: Box::<Pad>::default(),
         unit,
         graphics: None,
+        described: None,
     }
 }
 

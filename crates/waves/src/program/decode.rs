@@ -3,13 +3,8 @@
 use amdgpu_isa::{Format, Instruction, decode};
 
 use super::{
-<<<<<<< ours
     dual, graphics, image, memory,
-    operations::{Executor, executor},
-=======
-    dual, image, memory,
     operations::{Executor, executor_of},
->>>>>>> theirs
     packed, scalar,
     shape::Shape,
     source::Refusal,
@@ -36,7 +31,6 @@ pub(crate) fn step(shape: Shape, words: &[u32]) -> Result<Step, Reason> {
 
 /// Decodes an instruction without checking its registers.
 pub(crate) fn action(shape: Shape, instruction: &Instruction) -> Result<Action, Refusal> {
-<<<<<<< ours
     // Exports and interpolation are refused by the table, which is about compute shaders.
     if shape.is_graphics
         && let Format::Exp | Format::Vexport | Format::Ldsdir | Format::Vdsdir | Format::Vinterp | Format::Vintrp =
@@ -44,10 +38,7 @@ pub(crate) fn action(shape: Shape, instruction: &Instruction) -> Result<Action, 
     {
         return graphics::action(instruction);
     }
-    match executor(instruction.op()) {
-=======
     match executor_of(instruction.op()) {
->>>>>>> theirs
         Executor::Nothing => Ok(Action::Nothing),
         Executor::Refused(why) => Err(Refusal::NotExecuted(why)),
         Executor::Flow(flow) => scalar::flow(shape, instruction, flow),

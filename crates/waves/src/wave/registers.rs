@@ -87,10 +87,21 @@ impl Registers {
     }
 
     /// Returns a scalar value of one or two dwords.
+    #[inline]
     pub(crate) fn scalar(&self, source: Source, dwords: u8) -> u64 {
         match source {
             Source::Scalar(slot) if dwords == 2 => self.pair(slot),
             Source::Scalar(slot) => u64::from(self.scalars[usize::from(slot)]),
+            Source::Constant(value) => value,
+            other => self.rare_scalar(other),
+        }
+    }
+
+    /// Returns the value of a source that is neither a scalar register nor a constant.
+    #[inline(never)]
+    fn rare_scalar(&self, source: Source) -> u64 {
+        match source {
+            Source::Scalar(slot) => self.pair(slot),
             Source::Constant(value) => value,
             Source::Vccz => u64::from(self.lane_mask(VCC) == 0),
             Source::Execz => u64::from(self.exec() == 0),

@@ -16,17 +16,20 @@ impl Wave {
         let read = |(source, dwords): (Source, u8)| registers.scalar(source, dwords);
         let input =
             Input { a: read(step.a), b: read(step.b), c: read(step.c), scc: registers.scc, mode: registers.mode };
-        let (value, scc) = match (step.function)(input) {
-            Output::Value(value) => (Some(value), None),
-            Output::Both(value, scc) => (Some(value), Some(scc)),
-            Output::Scc(scc) => (None, Some(scc)),
-            Output::Nothing => (None, None),
+        let value = match (step.function)(input) {
+            Output::Value(value) => value,
+            Output::Both(value, scc) => {
+                registers.scc = scc;
+                value
+            }
+            Output::Scc(scc) => {
+                registers.scc = scc;
+                return;
+            }
+            Output::Nothing => return,
         };
-        if let (Some(value), Some((slot, dwords))) = (value, step.destination) {
+        if let Some((slot, dwords)) = step.destination {
             registers.set_scalar(slot, dwords, value);
-        }
-        if let Some(scc) = scc {
-            registers.scc = scc;
         }
     }
 

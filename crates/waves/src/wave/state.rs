@@ -6,6 +6,7 @@ use crate::{
         kernel::{Lanes, WideLanes},
         unit::Unit,
     },
+    buffer::descriptor::Buffer,
     flaw::Flaw,
     graphics::{Export, Interpolant},
     image::cache::Images,
@@ -30,6 +31,8 @@ pub(crate) struct Wave {
     pub(crate) pad: Box<Pad>,
     /// The vector instructions that compute its lanes.
     pub(crate) unit: Unit,
+    /// The descriptor of the last buffer, and the buffer.
+    pub(crate) described: Option<([u32; 4], Buffer)>,
     /// What a wave of a graphics stage exports and interpolates; `None` for compute shaders.
     pub(crate) graphics: Option<Box<Graphics>>,
 }

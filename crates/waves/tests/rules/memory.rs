@@ -1,10 +1,10 @@
-//! GLOBAL and FLAT: offsets, apertures.
+//! GLOBAL and FLAT: offsets, apertures. Buffers: descriptors.
 
 use amdgpu_hw::GfxLevel;
 
 use amdgpu_waves::{Access, Outcome, PageFault};
 
-use crate::machine::{DATA, DWORDS, execute, places, results, results_of};
+use crate::machine::{DATA, DWORDS, buffer, execute, places, results, results_of};
 
 /// The dwords of the data: each has its index in it.
 fn numbered() -> Vec<u32> {
@@ -110,5 +110,21 @@ fn an_index_comes_before_an_offset() {
             v_mov_b32_e32 v4, 2\nv_mov_b32_e32 v5, 8\nbuffer_load_{size} v6, v[4:5], s[8:11], {none} idxen offen"
         );
         assert_eq!(results(place, &code, &["v6"], &numbered()), [0x1000 + (2 * 16 + 8) / 4], "{place:?}");
+    }
+}
+
+#[test]
+fn each_access_reads_the_descriptor_of_its_buffer_as_it_is_then() {
+    for place in places() {
+        // The base moves by 16 bytes, then the size becomes 0, and both come back for the stores of the results.
+        let load = |to: &str| buffer(place.0, "load", to, "v3", 64);
+        let code = format!(
+            "v_mov_b32_e32 v3, 0\n{}s_bitset1_b32 s0, 4\n{}s_mov_b32 s20, s2\ns_mov_b32 s2, 0\n{}
+            s_mov_b32 s2, s20\ns_bitset0_b32 s0, 4",
+            load("v5"),
+            load("v6"),
+            load("v7")
+        );
+        assert_eq!(results(place, &code, &["v5", "v6", "v7"], &numbered()), [0x1010, 0x1014, 0], "{place:?}");
     }
 }

@@ -56,6 +56,12 @@ impl<F: Fn(&Registers, usize, u32) -> Option<u64>> Addresses for F {
 
 /// Returns `true` if each value is greater than the one before it by `step`.
 pub(super) fn rises_by(step: u32, values: &[u32]) -> bool {
+    // Most scattered values differ from a row in the first two.
+    if let [first, second, ..] = values
+        && *second != first.wrapping_add(step)
+    {
+        return false;
+    }
     let differs = values.windows(2).fold(0, |differs, pair| differs | pair[1] ^ pair[0].wrapping_add(step));
     // Past the end of 32 bits the last would be less than the first.
     differs == 0 && values.first() <= values.last()

@@ -110,7 +110,15 @@ impl Wave {
     /// Executes a buffer operation.
     pub(crate) fn buffer(&mut self, step: &BufferStep, around: &mut Surroundings<'_, impl Observer>) {
         let words = std::array::from_fn(|index| self.registers.scalars[usize::from(step.resource) + index]);
-        let buffer = Buffer::new(self.registers.level, words);
+        // Neighbouring instructions mostly access one buffer.
+        let buffer = match self.described {
+            Some((described, buffer)) if described == words => buffer,
+            _ => {
+                let buffer = Buffer::new(self.registers.level, words);
+                self.described = Some((words, buffer));
+                buffer
+            }
+        };
         let scalar = self.registers.scalar(step.scalar_offset, 1) as u32;
         let ends = Ends { data: step.data, destination: step.data };
         if step.kind.is_formatted() {
