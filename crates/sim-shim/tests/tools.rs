@@ -130,7 +130,7 @@ fn a_program_that_goes_on_is_ended() {
 fn the_manual_page_and_the_completions_have_every_command() {
     let printed = |arguments: &[&str]| text(&command(LAUNCHER).args(arguments).output().expect("the launcher").stdout);
     let man = printed(&["man"]);
-    for task in ["run", "shell", "doctor", "profiles", "census", "man", "completions"] {
+    for task in ["run", "shell", "doctor", "list", "census", "man", "completions"] {
         assert!(man.contains(&format!(".SS {task}\n")), "{task}");
     }
     for section in ["EXAMPLES", "EXIT STATUS", "ENVIRONMENT", "SEE ALSO"] {

@@ -290,6 +290,11 @@ impl SimDevice {
         self.gpu.options.power.then(|| self.gpu.power.figures(&self.gpu.profile, self.gpu.health.heat()))
     }
 
+    /// Returns `true` if the kernel manages power.
+    pub(crate) fn has_power_management(&self) -> bool {
+        self.gpu.options.power
+    }
+
     pub(crate) const fn gpu(&self) -> &Arc<Gpu> {
         &self.gpu
     }

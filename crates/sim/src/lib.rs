@@ -46,7 +46,10 @@ pub mod sysfs;
 mod testing;
 
 pub use self::{
-    chips::{CaptureError, ChipError, Firmware, Profile, Register, VideoBlock, chip, profile, profiles},
+    chips::{
+        CaptureError, ChangeError, Changes, ChipError, Firmware, Origin, Profile, RecordedFiles, Register, Variant,
+        VideoBlock, chip, chosen_profiles, profile, profiles, variants,
+    },
     device::SimDevice,
     display::{Display, DisplayError, Picture},
     features::{FeatureChanges, FeatureError, Features},

@@ -211,6 +211,137 @@ fn nonsense_is_refused_with_its_key_and_the_reason() {
     assert!(matches!(load(&capture), Err(CaptureError::Missing { .. })), "a chip without rings");
 }
 
+/// Every required field and every part, with each type that it cannot have: the error names it.
+#[test]
+fn a_field_of_the_wrong_type_is_named() {
+    let capture = captured("phoenix");
+    let mut all = Vec::new();
+    places(&capture, "", &mut all);
+    let mut refused = 0;
+    for pointer in all.iter().filter(|pointer| !pointer.is_empty()) {
+        for wrong in [json!(true), json!(-1), json!("\u{1}"), json!([]), json!({}), json!([[1]])] {
+            let mut damaged = capture.clone();
+            *damaged.pointer_mut(pointer).unwrap() = wrong.clone();
+            let Err(error) = load(&damaged) else { continue };
+            refused += 1;
+            let path = pointer[1..].split("/hw_ip").next().unwrap();
+            let last = path.rsplit('/').next().unwrap();
+            let names_it = error.to_string().contains(last)
+                || last.parse::<usize>().is_ok()
+                || matches!(error, CaptureError::NoRegister { .. } | CaptureError::UnknownChip { .. })
+                || matches!(&error, CaptureError::Missing { key } if key.contains(last) || key.contains("ring"))
+                || pointer.starts_with("/sysfs/files/");
+            assert!(names_it, "{pointer} = {wrong}: {error}");
+        }
+    }
+    assert!(refused > 1000, "only {refused}");
+}
+
+#[test]
+fn a_tree_of_sysfs_with_holes_or_paths_that_lead_elsewhere_is_refused() {
+    let with = |sysfs: Value| {
+        let mut capture = captured("navi21");
+        capture["sysfs"] = sysfs;
+        load(&capture).map(|_| ()).map_err(|error| error.to_string())
+    };
+    assert_eq!(
+        with(json!({ "files": { "fw_version/me_fw_version": "0x1\n", "gpu_metrics": { "hex": "78000103" } } })),
+        Ok(())
+    );
+    for (sysfs, message) in [
+        (json!([]), "sysfs is a list, not an object"),
+        (json!({}), "sysfs.files is missing"),
+        (json!({ "files": { "vbios_version": null } }), "sysfs.files.vbios_version is null, not an object"),
+        (json!({ "files": { "vbios_version": {} } }), "sysfs.files.vbios_version.hex is missing"),
+        (json!({ "files": { "vbios_version": 7 } }), "sysfs.files.vbios_version is a number, not an object"),
+        (
+            json!({ "files": { "pp_table": { "hex": "0" } } }),
+            "sysfs.files.pp_table.hex is \"0\": no pairs of hexadecimal digits",
+        ),
+        (
+            json!({ "files": { "pp_table": { "hex": "zz" } } }),
+            "sysfs.files.pp_table.hex is \"zz\": no pairs of hexadecimal digits",
+        ),
+        (json!({ "files": { "../x": "" } }), "sysfs.files is \"../x\": no path of a file below the device's directory"),
+        (json!({ "files": { "/etc": "" } }), "sysfs.files is \"/etc\": no path of a file below the device's directory"),
+        (json!({ "files": { "a//b": "" } }), "sysfs.files is \"a//b\": no path of a file below the device's directory"),
+    ] {
+        assert_eq!(with(sysfs), Err(message.to_owned()));
+    }
+    let many: serde_json::Map<String, Value> = (0..3000).map(|index| (format!("f{index}"), json!(""))).collect();
+    assert_eq!(with(json!({ "files": many })), Err("sysfs.files has 3000 entries, not 0 to 2048".to_owned()));
+}
+
+#[test]
+fn a_chip_that_is_known_by_name_alone_is_refused_by_that_name() {
+    let of = |family: u64, version: [u32; 3]| {
+        let capture = other("gfx1151", "GFX11_5", [family, 0xc1, 0x1586], version, 1);
+        load(&capture).unwrap_err().to_string()
+    };
+    let refused = "no rules of its generation are known, so it is not simulated";
+    assert_eq!(of(150, [11, 7, 0]), format!("GFX1170 (graphics IP 11.7.0): {refused}"));
+    assert_eq!(of(154, [11, 5, 4]), format!("GC_11_5_4 (graphics IP 11.5.4): {refused}"));
+    assert_eq!(of(152, [12, 1, 0]), format!("GFX1210 (graphics IP 12.1.0): {refused}"));
+    assert_eq!(of(155, [13, 0, 0]), "chip unknown: family 155, external revision 0xc1");
+    assert_eq!(chip("gfx1171").unwrap_err().to_string(), format!("GFX1171 (graphics IP 11.7.1): {refused}"));
+}
+
+/// Every chip that the tables know can be simulated from a capture that is no part of the simulator: here with another chip's sizes.
+#[test]
+fn a_capture_of_any_chip_of_the_tables_opens() {
+    let mut seen = std::collections::BTreeSet::new();
+    for profile in profiles() {
+        let base: Value = serde_json::from_str(&profile.to_capture()).unwrap();
+        for revision in 0..0xff_u32 {
+            let family = amdgpu_hw::Family::from(profile.dev_info.family);
+            let Some(chip) = amdgpu_hw::identify(family, revision) else { continue };
+            let mut capture = base.clone();
+            capture["dev_info"]["external_rev"] = revision.into();
+            for key in ["name", "radv_chip", "hw_ip_count", "sysfs"] {
+                capture.as_object_mut().unwrap().remove(key);
+            }
+            let Ok(profile) = load(&capture) else { continue };
+            if !seen.insert(amdgpu_hw::radv_name(chip)) {
+                continue;
+            }
+            let gpu = SimDevice::new(&profile, SimOptions::default());
+            let device = Device::new(gpu.open()).unwrap();
+            assert_eq!(device.info().chip_name(), amdgpu_hw::radv_name(chip));
+            assert_eq!(gpu.complaints(), [""; 0]);
+        }
+    }
+    assert!(seen.len() >= 40, "only {seen:?}");
+}
+
+#[test]
+fn cards_and_machines_are_found_by_their_names_and_with_changes() {
+    for (word, units, vram, gtt) in [
+        ("rx7900xt", 84, 20_464, None),
+        ("rx7900gre", 80, 16_368, None),
+        ("rx6700xt", 40, 12_272, None),
+        ("rx6900xt", 80, 16_368, None),
+        ("steamdeck", 8, 1024, Some(8128)),
+        ("strix-halo-128g", 40, 512, Some(63_968)),
+        ("strix-halo-128g:carve-out=4G:gtt=120000M", 40, 4096, Some(120_000)),
+        ("navi31:vram=20G:compute-units=84", 84, 20_464, None),
+    ] {
+        let profile = chip(word).unwrap();
+        let memory = profile.memory;
+        assert_eq!(profile.dev_info.cu_active_number, units, "{word}");
+        let bits: u32 = profile.dev_info.cu_bitmap.iter().flatten().map(|mask| mask.count_ones()).sum();
+        assert_eq!(bits, units, "{word}");
+        assert_eq!(memory.vram.total_heap_size >> 20, vram, "{word}");
+        assert!(gtt.is_none_or(|gtt| gtt == memory.gtt.total_heap_size >> 20), "{word}");
+        assert!(Device::new(SimDevice::new(profile, SimOptions::default()).open()).is_ok(), "{word}");
+    }
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/data/devices/navi31.json");
+    let small = chip(&format!("{path}:bar=256M")).unwrap();
+    assert_eq!(small.memory.cpu_accessible_vram.total_heap_size, 256 << 20);
+    assert_eq!(chip("navi31:bar=x").unwrap_err().to_string(), "navi31: bar=x: no size such as 256M or 20G");
+    assert_eq!(chip("renoir:bar=1G").unwrap_err().to_string(), "renoir: bar: all memory of an APU is visible");
+    assert!(matches!(chip("navi31:x"), Err(ChipError::NoSuchChip { name, .. }) if name == "navi31:x"));
+}
+
 #[test]
 fn what_is_no_json_is_refused() {
     for text in ["", "{", "\"\\ud800\"", "[1,]", "{\"a\":1e999}", "nul"] {
@@ -247,7 +378,8 @@ fn places(value: &Value, pointer: &str, found: &mut Vec<String>) {
             list.iter().enumerate().for_each(|(index, value)| places(value, &format!("{pointer}/{index}"), found));
         }
         Value::Object(object) => {
-            object.iter().for_each(|(key, value)| places(value, &format!("{pointer}/{key}"), found));
+            let escaped = |key: &str| key.replace('~', "~0").replace('/', "~1");
+            object.iter().for_each(|(key, value)| places(value, &format!("{pointer}/{}", escaped(key)), found));
         }
         _ => {}
     }

@@ -10,6 +10,7 @@ use std::{
     time::Duration,
 };
 
+use amdgpu_sim::Profile;
 use clap::Parser;
 
 use crate::{
@@ -98,7 +99,7 @@ fn captured(gpu: Option<&str>, sim: Option<&str>) -> Result<String, Exit> {
         complain(&error);
         Exit::Fail
     })?;
-    Ok(profile.to_capture())
+    Ok(Profile { sysfs: target.recorded_files(), ..profile }.to_capture())
 }
 
 /// Prints, and says whether that worked.

@@ -1,6 +1,6 @@
 //! `capture`: the facts of a GPU, for others to simulate it.
 
-use amdgpu_sim::{Firmware, Profile, Register, VideoBlock};
+use amdgpu_sim::{Firmware, Origin, Profile, RecordedFiles, Register, VideoBlock};
 use amdgpu_winsys::{
     uapi::{HeapInfo, MemoryInfo},
     winsys::{self, Device, Ip, RawInfo},
@@ -30,6 +30,7 @@ pub fn capture(device: &Device) -> winsys::Result<Profile> {
     // The kernel answers zeros for a block that the chip lacks.
     let video = video.filter(|known| known.block.hw_ip_version_major != 0);
     Ok(Profile {
+        origin: Origin::Captured,
         name: info.chip_name().to_lowercase(),
         marketing_name: info.marketing_name.clone(),
         gfx_level: info.gfx_level,
@@ -43,5 +44,6 @@ pub fn capture(device: &Device) -> winsys::Result<Profile> {
         video: video.collect(),
         firmware: Firmware { me: raw.me_firmware, pfp: raw.pfp_firmware, mec: raw.mec_firmware },
         registers: registers.collect(),
+        sysfs: RecordedFiles::default(),
     })
 }

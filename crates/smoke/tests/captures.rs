@@ -45,7 +45,9 @@ fn a_gpu_that_is_captured_and_simulated_again_is_the_same_gpu() {
     for profile in profiles() {
         let first = open(profile);
         let capture_of_it = capture(&first).unwrap();
-        assert_eq!((&capture_of_it.name, &capture_of_it.dev_info), (&profile.name, &profile.dev_info));
+        // The machine of the file has a name of its own; the library names the chip.
+        assert_eq!(capture_of_it.name, first.info().chip_name().to_lowercase());
+        assert_eq!(capture_of_it.dev_info, profile.dev_info);
         assert_eq!(capture_of_it.registers, profile.registers, "{}", profile.name);
         let again = Profile::from_capture(capture_of_it.to_capture()).unwrap();
         let second = open(&again);

@@ -199,6 +199,7 @@ impl StageRunner {
             flaw: self.limits.flaw,
             pad: Box::default(),
             unit: self.limits.vectors.unit(),
+            described: None,
             graphics: Some(Box::new(Graphics {
                 exports: Vec::new(),
                 primitives: start.primitives.to_vec(),

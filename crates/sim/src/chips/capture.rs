@@ -1,6 +1,6 @@
 //! Reading of captures.
 
-use amdgpu_hw::{Family, GfxLevel, Ip};
+use amdgpu_hw::{Family, GfxLevel, Ip, LaterChip};
 use amdgpu_uapi::{DevInfo, HeapInfo, InfoFirmware, InfoHwIp, MemoryInfo};
 use serde_json::Value;
 
@@ -8,7 +8,9 @@ use super::{
     checks,
     error::CaptureError,
     json::Node,
+    origin::Origin,
     profile::{Firmware, Profile, Register},
+    recorded_files::RecordedFiles,
     rules, structure,
     video_block::VideoBlock,
 };
@@ -53,16 +55,22 @@ fn read(json: &[u8]) -> Result<Profile, CaptureError> {
     checks::dev_info(&node, &dev_info)?;
     let DevInfo { family, external_rev, .. } = dev_info;
     let unknown = || CaptureError::UnknownChip { family, external_rev };
-    let chip = rules::chip(&dev_info).ok_or_else(unknown)?;
     let blocks = root.need("hw_ip")?;
     let [gfx, compute, sdma] = ["gfx", "compute", "dma"].map(|name| block(&blocks, name));
     let (gfx, compute, sdma) = (gfx?, compute?, sdma?);
+    let discovered = [gfx, compute].into_iter().flatten().map(|block| block.ip_discovery_version).find(|&it| it != 0);
+    let later = LaterChip::of(family, discovered.map(|version| (version >> 16, version >> 8 & 0xff, version & 0xff)));
+    if let Some(later) = later {
+        return Err(CaptureError::LaterChip { later });
+    }
+    let chip = rules::chip(&dev_info).ok_or_else(unknown)?;
     let main = [gfx, compute].into_iter().flatten().find(|block| block.available_rings != 0);
     let main =
         main.ok_or_else(|| CaptureError::Missing { key: "hw_ip.gfx, or hw_ip.compute, with a ring".to_owned() })?;
     let told = rules::gfx_level(&main, chip, Family::from(dev_info.family));
     let by_rule = rules::sdma_engines(chip, &dev_info).max(sdma.map_or(0, |block| block.available_rings.count_ones()));
     let profile = Profile {
+        origin: Origin::read(&root)?,
         name: name(&root, "name")?.unwrap_or_else(|| amdgpu_hw::radv_name(chip).to_lowercase()),
         marketing_name: name(&root, "marketing_name")?.unwrap_or_else(|| "AMD Radeon Graphics".to_owned()),
         gfx_level: gfx_level(&root, told)?,
@@ -76,6 +84,7 @@ fn read(json: &[u8]) -> Result<Profile, CaptureError> {
         video: video(&root, &blocks)?,
         firmware: firmware(&root)?,
         registers: registers(&root)?,
+        sysfs: RecordedFiles::read(&root)?,
     };
     has_dedicated_vram(&root, &profile)?;
     checks::registers(&profile)?;

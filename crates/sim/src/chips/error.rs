@@ -2,6 +2,8 @@
 
 use std::{io, path::PathBuf};
 
+use super::changes::ChangeError;
+
 /// The reason why a text is not a capture of a GPU.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -25,6 +27,12 @@ pub enum CaptureError {
         family: u32,
         /// The external revision.
         external_rev: u32,
+    },
+    /// The chip has a name, and its generation has no rules here.
+    #[error("{later}: no rules of its generation are known, so it is not simulated")]
+    LaterChip {
+        /// The chip.
+        later: amdgpu_hw::LaterChip,
     },
     /// A required key is missing or null.
     #[error("{key} is missing")]
@@ -103,6 +111,20 @@ pub enum ChipError {
         name: String,
         /// The known names, as text.
         known: String,
+    },
+    /// The chip has a name, and its generation has no rules here.
+    #[error("{later}: no rules of its generation are known, so it is not simulated")]
+    LaterChip {
+        /// The chip.
+        later: amdgpu_hw::LaterChip,
+    },
+    /// The chip cannot be changed like this.
+    #[error("{name}: {source}")]
+    Changes {
+        /// The name of the chip, or the path of its capture.
+        name: String,
+        /// The reason.
+        source: ChangeError,
     },
     /// The file cannot be read.
     #[error("cannot read {}: {source}", path.display())]

@@ -52,6 +52,26 @@ impl<'a> Node<'a> {
         Ok(list.iter().enumerate().map(entry).collect())
     }
 
+    /// Returns the entries of an object, of which there may be `most`.
+    pub(super) fn entries(&self, most: usize) -> Result<Vec<(&'a str, Self)>, CaptureError> {
+        let object = self.value.as_object().ok_or_else(|| self.is_not("an object"))?;
+        if object.len() > most {
+            return Err(CaptureError::BadLength { key: self.key(), count: object.len(), least: 0, most });
+        }
+        let entry = |(key, value): (&'a String, _)| (key.as_str(), Self { key: self.path(key), value });
+        Ok(object.iter().map(entry).collect())
+    }
+
+    /// Returns the value itself.
+    pub(super) const fn value(&self) -> &'a Value {
+        self.value
+    }
+
+    /// Returns the text of the value; `None` if it is none.
+    pub(super) fn get_text(&self) -> Option<&'a str> {
+        self.value.as_str()
+    }
+
     /// Returns the text of the value.
     pub(super) fn text(&self) -> Result<&'a str, CaptureError> {
         self.value.as_str().ok_or_else(|| self.is_not("a text"))

@@ -2,19 +2,10 @@
 
 use std::sync::LazyLock;
 
-use super::profile::Profile;
+use super::{profile::Profile, variants};
 
-macro_rules! captures {
-    ($($name:literal)*) => {
-        [$( include_str!(concat!("../../data/devices/", $name, ".json")), )*]
-    };
-}
-
-/// The captures of Mesa's collection for its no-op shim, by name.
-const CAPTURES: [&str; 12] = captures! {
-    "navi10" "navi21" "navi31" "pitcairn" "polaris10" "polaris12" "raphael_mendocino" "raven" "renoir" "stoney" "vangogh"
-    "vega10"
-};
+/// The files in `data/devices`, sorted by name. The build script lists them.
+const CAPTURES: &[&str] = &include!(concat!(env!("OUT_DIR"), "/captures.rs"));
 
 /// The parsed captures. A test checks that each of them is valid.
 static PROFILES: LazyLock<Vec<Profile>> =
@@ -30,9 +21,16 @@ pub fn profile(name: &str) -> Option<&'static Profile> {
     profiles().iter().find(|profile| profile.name == name)
 }
 
-/// Returns the names of all of them, as text for error messages.
+/// Returns the text of the capture with a name.
+pub(super) fn capture(name: &str) -> Option<&'static str> {
+    let index = profiles().iter().position(|profile| profile.name == name)?;
+    CAPTURES.get(index).copied()
+}
+
+/// Returns the names of all of them and of the machines, as text for error messages.
 pub(super) fn names() -> String {
-    profiles().iter().map(|profile| profile.name.as_str()).collect::<Vec<_>>().join(", ")
+    let chips = profiles().iter().map(|profile| profile.name.as_str());
+    chips.chain(variants::names()).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]
@@ -41,10 +39,17 @@ mod tests {
 
     #[test]
     fn every_capture_that_comes_with_the_simulator_is_one() {
-        for capture in CAPTURES {
-            let profile = Profile::from_capture(capture).unwrap();
+        for (index, text) in CAPTURES.iter().enumerate() {
+            let profile = Profile::from_capture(text).unwrap_or_else(|error| panic!("file {index}: {error}"));
             assert_eq!(super::profile(&profile.name), Some(&profile));
+            assert_eq!(capture(&profile.name), Some(*text));
         }
         assert_eq!(profiles().len(), CAPTURES.len());
+        assert!(profiles().len() >= 24, "only {}", profiles().len());
+    }
+
+    #[test]
+    fn chips_are_sorted_by_name() {
+        assert!(profiles().is_sorted_by(|one, other| one.name < other.name));
     }
 }

@@ -6,7 +6,7 @@ use amdgpu_hw::{Chip, GfxLevel, Ip};
 use amdgpu_surface::Reported;
 use amdgpu_uapi::{DevInfo, IdsFlags, InfoFirmware, InfoHwIp, InfoVideoCaps, MemoryInfo};
 
-use super::{rules, video_block::VideoBlock, video_codecs::video_caps};
+use super::{origin::Origin, recorded_files::RecordedFiles, rules, video_block::VideoBlock, video_codecs::video_caps};
 
 /// Register offsets in dwords.
 ///
@@ -22,6 +22,8 @@ mod registers {
 pub struct Profile {
     /// The chip's name in lower case, such as `navi21`.
     pub name: String,
+    /// The origin of the values.
+    pub origin: Origin,
     /// The marketing name.
     pub marketing_name: String,
     /// The generation of the graphics block.
@@ -47,6 +49,8 @@ pub struct Profile {
     pub firmware: Firmware,
     /// The registers that READ_MMR_REG can read.
     pub registers: Vec<Register>,
+    /// The files that a real machine's sysfs had for such a GPU.
+    pub sysfs: RecordedFiles,
 }
 
 /// The microcode versions of the command processors.

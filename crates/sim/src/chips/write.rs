@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     capture::{CAPTURED, VIDEO},
+    origin::Origin,
     profile::{Profile, Register},
     rules,
     structure::{self, hexadecimal},
@@ -24,7 +25,7 @@ fn capture(profile: &Profile) -> String {
     let heaps = [("vram", &memory.vram), ("cpu_accessible_vram", &memory.cpu_accessible_vram), ("gtt", &memory.gtt)];
     let heaps: Map<_, _> = heaps.map(|(name, heap)| (name.to_owned(), structure::write(heap))).into_iter().collect();
     let source = if profile.memory_usable_captured { CAPTURED } else { "total_heap_size captured, the rest synthetic" };
-    let document = json!({
+    let mut document = json!({
         "schema_version": 1,
         "name": profile.name,
         "marketing_name": profile.marketing_name,
@@ -44,6 +45,14 @@ fn capture(profile: &Profile) -> String {
         },
         "mmr_regs": profile.registers.iter().map(register).collect::<Vec<_>>(),
     });
+    if let (Origin::Derived { from, assumed }, Some(object)) = (&profile.origin, document.as_object_mut()) {
+        object.insert("derived".to_owned(), true.into());
+        object.insert("derived_from".to_owned(), from.clone().into());
+        object.insert("assumed".to_owned(), assumed.clone().into());
+    }
+    if let (Some(files), Some(object)) = (profile.sysfs.write(), document.as_object_mut()) {
+        object.insert("sysfs".to_owned(), files);
+    }
     format!("{document:#}\n")
 }
 

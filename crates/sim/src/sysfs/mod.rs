@@ -1,7 +1,7 @@
 //! The `/dev` and `/sys` of simulated devices as data: a tree of directories, files, links and nodes.
 //!
-//! Everything is derived from the chip's profile. Values that are not in a capture are those that the kernel would report for a
-//! card on its own root port. Source of the names: Linux 6.12 `drivers/pci/pci-sysfs.c`, `drm_sysfs.c`, `amdgpu_vram_mgr.c`,
+//! Everything is derived from the chip's profile, which may contain files that a real machine's sysfs had. Values that are not in a
+//! capture are those that the kernel would report for a card on its own root port. Source of the names: Linux 6.12 `drivers/pci/pci-sysfs.c`, `drm_sysfs.c`, `amdgpu_vram_mgr.c`,
 //! `amdgpu_gtt_mgr.c`.
 
 mod connectors;
@@ -9,6 +9,7 @@ mod debug;
 mod errors;
 mod place;
 mod power;
+mod recorded;
 mod resets;
 mod sleep;
 mod store;

@@ -4,6 +4,7 @@ use std::{fmt::Write as _, time::Duration};
 
 use amdgpu_hw::GfxLevel;
 
+use super::recorded;
 use crate::{
     device::SimDevice,
     kernel::{
@@ -59,6 +60,9 @@ pub fn power_files(device: &SimDevice) -> Vec<(String, Vec<u8>)> {
     }
     let mut files: Vec<(String, Vec<u8>)> = files.into_iter().map(|(name, text)| (name, text.into_bytes())).collect();
     files.extend(metrics.map(|bytes| ("gpu_metrics".to_owned(), bytes)));
+    if device.has_power_management() {
+        recorded::as_recorded(device, &mut files);
+    }
     files
 }
 
@@ -133,8 +137,14 @@ fn sensor_files(device: &SimDevice, figures: &Figures) -> Vec<(String, String)> 
             add(&format!("temp{index}_crit"), &110_000);
         }
     }
-    let power = if is_apu || level >= GfxLevel::Gfx11 { "power1_input" } else { "power1_average" };
-    add(power, &(u64::from(figures.power) * 1000));
+    // Cards report an average over time. Of the APUs, those whose files were recorded have both.
+    let power = u64::from(figures.power) * 1000;
+    let has_both = profile.sysfs.has("hwmon/power1_input") && profile.sysfs.has("hwmon/power1_average");
+    for (name, is_there) in [("power1_average", !is_apu || has_both), ("power1_input", is_apu)] {
+        if is_there {
+            add(name, &power);
+        }
+    }
     add("power1_label", &"PPT");
     if !is_apu {
         let most = u64::from(limits.power.1) * 1000;
@@ -189,9 +199,9 @@ mod tests {
             ("hwmon/hwmon0/name", "amdgpu\n"),
             ("hwmon/hwmon0/temp1_input", "90000\n"),
             ("hwmon/hwmon0/temp2_label", "junction\n"),
-            ("hwmon/hwmon0/power1_average", "205050000\n"),
-            ("hwmon/hwmon0/power1_cap", "240000000\n"),
-            ("hwmon/hwmon0/fan1_input", "2640\n"),
+            ("hwmon/hwmon0/power1_average", "246700000\n"),
+            ("hwmon/hwmon0/power1_cap", "289000000\n"),
+            ("hwmon/hwmon0/fan1_input", "2720\n"),
             ("hwmon/hwmon0/freq1_input", "2475000000\n"),
             ("power/runtime_status", "active\n"),
         ] {
@@ -211,7 +221,7 @@ mod tests {
         }
         let vega = files("vega10", "60 50 50");
         assert!(!vega.contains_key("mem_busy_percent") && !vega.contains_key("gpu_metrics"));
-        assert!(files("navi31", "60 0 0").contains_key("hwmon/hwmon0/power1_input"));
+        assert!(files("navi31", "60 0 0").contains_key("hwmon/hwmon0/power1_average"));
         let plain = SimDevice::new(profile("navi21").unwrap(), SimOptions::default());
         assert!(power_files(&plain).iter().all(|(name, _)| name.starts_with("power/")), "no power management");
     }

@@ -14,6 +14,7 @@ use super::{
     debug::{debug_links, recover_path},
     errors::error_files,
     power::power_files,
+    recorded,
     resets::reset_files,
     store::Store,
 };
@@ -55,6 +56,12 @@ pub fn tree(device: &SimDevice, place: Place) -> Vec<(String, Entry)> {
     let hwmon = format!("{directory}/hwmon/hwmon{}", place.primary_minor());
     if tree.iter().any(|(path, _)| path.starts_with(&hwmon)) {
         tree.push((format!("{hwmon}/device"), Entry::Link(format!("../../../{pci}"))));
+    }
+    for (name, content) in recorded::constant_files(device) {
+        tree.push((format!("{directory}/{name}"), Entry::File(content.to_vec())));
+    }
+    for (name, content) in recorded::compute_node(device) {
+        tree.push((name, Entry::File(content.to_vec())));
     }
     for (name, store) in [("remove", Store::Remove), ("rescan", Store::Rescan)] {
         tree.push((format!("{directory}/{name}"), Entry::Store(store)));
@@ -153,7 +160,7 @@ pub fn memory_files(device: &SimDevice) -> Vec<(&'static str, String)> {
         ("mem_info_vram_used", bytes(memory.vram.heap_usage)),
         ("mem_info_vis_vram_total", bytes(memory.cpu_accessible_vram.total_heap_size)),
         ("mem_info_vis_vram_used", bytes(memory.cpu_accessible_vram.heap_usage)),
-        ("mem_info_vram_vendor", "unknown\n".to_owned()),
+        ("mem_info_vram_vendor", recorded::vram_vendor(device)),
         ("mem_info_gtt_total", bytes(memory.gtt.total_heap_size)),
         ("mem_info_gtt_used", bytes(memory.gtt.heap_usage)),
     ]

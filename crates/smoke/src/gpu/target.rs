@@ -10,7 +10,9 @@ use std::{
 };
 
 use amdgpu_layers::{Recording, Replay};
-use amdgpu_sim::{Census, HardwareError, HazardReport, SimDevice, SimKernel, SimOptions, Strictness, sysfs::Place};
+use amdgpu_sim::{
+    Census, HardwareError, HazardReport, RecordedFiles, SimDevice, SimKernel, SimOptions, Strictness, sysfs::Place,
+};
 use amdgpu_winsys::winsys::{self, Device, Kernel, Node, Observer, PciAddress, RenderNode};
 
 use crate::{
@@ -232,6 +234,16 @@ impl Target {
     /// [`NoTarget::Chip`] if there is no such chip, or the file is not a capture.
     pub fn simulated_strictly(name: &str, strictness: Strictness) -> Result<Self, NoTarget> {
         Self::simulated_as(name, None, strictness)
+    }
+
+    /// Returns the files of the GPU's directory in sysfs that its capture contains; those of a simulated GPU are the recorded ones of
+    /// its chip.
+    pub(crate) fn recorded_files(&self) -> RecordedFiles {
+        if let Some(device) = &self.device {
+            return device.profile().sysfs.clone();
+        }
+        let directory = self.node.as_deref().and_then(|node| surroundings::device(Path::new("/"), node));
+        directory.map(|directory| RecordedFiles::of_directory(&directory)).unwrap_or_default()
     }
 
     /// Returns the hazards that a simulated GPU has reported since it was made.

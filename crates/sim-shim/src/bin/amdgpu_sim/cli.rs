@@ -2,7 +2,7 @@
 
 use std::{ffi::OsString, io::Write as _, path::PathBuf, process::ExitCode, str::FromStr};
 
-use amdgpu_sim::{Display, FeatureChanges, KernelRelease, LockupTimeout, Strictness, TracedWaves};
+use amdgpu_sim::{Changes, Display, FeatureChanges, KernelRelease, LockupTimeout, Strictness, TracedWaves};
 use clap::{Args, Parser, Subcommand};
 
 use crate::error::RunError;
@@ -28,8 +28,13 @@ pub(crate) enum Task {
     ///
     /// Looks at the program's file, runs it on a simulated GPU of its own for some time, and says of each finding what to do next.
     Doctor(Box<Doctor>),
-    /// List the chips that can be simulated
-    Profiles,
+    /// List the chips that can be simulated, and where their values come from
+    #[command(visible_alias = "profiles")]
+    List {
+        /// List the cards and machines that are rows over these chips
+        #[arg(long)]
+        variants: bool,
+    },
     /// List open files and BOs of the simulated GPUs that this process was started with
     Census,
     /// Print the manual page
@@ -91,10 +96,28 @@ pub(crate) struct Doctor {
 #[expect(clippy::struct_excessive_bools, reason = "switches that have nothing to do with each other")]
 #[derive(Debug, Args)]
 pub(crate) struct World {
-    /// Chips, one device each, such as navi21,renoir; a path is that of a captured GPU's JSON file [default: $AMDGPU_SIM,
-    /// else navi21]
+    /// Chips, one device each, such as navi21,renoir, or cards and machines such as rx7900xt; a path is that of a captured GPU's
+    /// JSON file. Changes may follow after colons, as in navi31:bar=256M:vram=20G [default: $AMDGPU_SIM, else navi21]
     #[arg(long, value_name = "CHIPS")]
     pub(crate) gpu: Option<String>,
+    /// The size of the cards' BARs, such as 256M: the VRAM that the CPU can access [default: as captured]
+    #[arg(long, value_name = "SIZE", value_parser = change::<0>)]
+    pub(crate) bar: Option<Changes>,
+    /// The VRAM of cards, such as 20G [default: as captured]
+    #[arg(long, value_name = "SIZE", value_parser = change::<1>)]
+    pub(crate) vram: Option<Changes>,
+    /// The active compute units [default: as captured]
+    #[arg(long, value_name = "COUNT", value_parser = change::<2>)]
+    pub(crate) compute_units: Option<Changes>,
+    /// The memory that the firmware of an APU's machine sets aside, such as 512M [default: as captured]
+    #[arg(long, value_name = "SIZE", value_parser = change::<3>)]
+    pub(crate) carve_out: Option<Changes>,
+    /// The machine's memory, such as 128G, of which half is GTT [default: as captured]
+    #[arg(long, value_name = "SIZE", value_parser = change::<4>)]
+    pub(crate) system_memory: Option<Changes>,
+    /// The size of GTT, such as 120000M, as the kernel's parameter gttsize sets it [default: as captured]
+    #[arg(long, value_name = "SIZE", value_parser = change::<5>)]
+    pub(crate) gtt: Option<Changes>,
     /// The kernel whose driver is simulated: 6.12, 6.13, 6.16, 6.17, 6.18, 6.19, 7.0, 7.2 or 7.3 [default: $AMDGPU_SIM_KERNEL, else
     /// 6.12]
     #[arg(long = "linux", visible_alias = "kernel", value_name = "RELEASE")]
@@ -176,6 +199,23 @@ pub(crate) struct World {
     pub(crate) shim: Option<PathBuf>,
 }
 
+/// The keys of changes, in the order of their options.
+const CHANGES: [&str; 6] = ["bar", "vram", "compute-units", "carve-out", "memory", "gtt"];
+
+/// Returns the change of an option.
+fn change<const INDEX: usize>(text: &str) -> Result<Changes, String> {
+    let key = CHANGES.get(INDEX).copied().unwrap_or_default();
+    format!("{key}={text}").parse().map_err(|error: amdgpu_sim::ChangeError| error.to_string())
+}
+
+impl World {
+    /// Returns the changes of all chips.
+    pub(crate) fn changes(&self) -> Changes {
+        let all = [self.bar, self.vram, self.compute_units, self.carve_out, self.system_memory, self.gtt];
+        all.into_iter().flatten().fold(Changes::default(), Changes::then)
+    }
+}
+
 /// Waves to trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Traced(pub(crate) Option<TracedWaves>);
@@ -205,11 +245,15 @@ fn address(text: &str) -> Result<u64, String> {
     Ok(number & ((1 << 48) - 1))
 }
 
-/// Prints the chips, one a line.
-pub(crate) fn list_profiles() -> Result<ExitCode, RunError> {
+/// Prints the chips, or the cards and machines, one a line.
+pub(crate) fn list(variants: bool) -> Result<ExitCode, RunError> {
     let mut out = crate::terminal::output();
-    for profile in amdgpu_sim::profiles() {
-        writeln!(out, "{:<18} {}", profile.name, profile.marketing_name).map_err(RunError::Print)?;
+    let chips = amdgpu_sim::profiles().iter().filter(|_| !variants);
+    let machines = amdgpu_sim::variants().iter().filter(|_| variants).map(amdgpu_sim::Variant::profile);
+    for profile in chips.chain(machines) {
+        let (name, marketing, origin) = (&profile.name, &profile.marketing_name, &profile.origin);
+        let origin = if variants { origin.to_string().replace("derived from", "row over") } else { origin.to_string() };
+        writeln!(out, "{name:<26} {marketing:<40} {origin}").map_err(RunError::Print)?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -39,7 +39,7 @@ fn main() -> ExitCode {
         Task::Run(arguments) => run::run(&arguments),
         Task::Shell(arguments) => shell::shell(&arguments),
         Task::Doctor(arguments) => doctor::doctor(&arguments),
-        Task::Profiles => cli::list_profiles(),
+        Task::List { variants } => cli::list(variants),
         Task::Census => run::census(),
         Task::Man => document::man(),
         Task::Completions { shell } => document::completions(shell),

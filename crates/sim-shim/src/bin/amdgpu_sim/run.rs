@@ -16,7 +16,7 @@ use std::{
 };
 
 use amdgpu_output::files;
-use amdgpu_sim::{IBS_VARIABLE, KEPT_VARIABLE, ShaderSink, ShaderWatch, SimDevice, TracedWaves, shader_log};
+use amdgpu_sim::{Changes, IBS_VARIABLE, KEPT_VARIABLE, ShaderSink, ShaderWatch, SimDevice, TracedWaves, shader_log};
 use amdgpu_sim_world::{
     Call, Connection, DEFAULT_GPU, FEATURES_VARIABLE, GPUS_VARIABLE, KERNEL_VARIABLE, LOAD_VARIABLE, LOCKUP_VARIABLE,
     Layout, Message, NULL_VARIABLE, Running, Server, WORLD_VARIABLE, gpus, load, options,
@@ -96,7 +96,7 @@ pub(crate) struct Prepared {
 /// Starts a world as the command line says. With `null` it is there for its paths only.
 pub(crate) fn prepare(arguments: &World, null: bool) -> Result<Prepared, RunError> {
     let chips = arguments.gpu.clone().or_else(|| env::var(GPUS_VARIABLE).ok().filter(|list| !list.is_empty()));
-    let chips = absolute(&chips.unwrap_or_else(|| DEFAULT_GPU.to_owned()));
+    let chips = with_changes(&absolute(&chips.unwrap_or_else(|| DEFAULT_GPU.to_owned())), &arguments.changes());
     if null && chips.contains(',') {
         return Err(RunError::OneChip { chips });
     }
@@ -251,6 +251,14 @@ pub(crate) fn wait_for(mut command: Command, signals: Held) -> Result<ExitCode, 
     signals.pass_on_to(child.id().cast_signed());
     let status = child.wait().map_err(RunError::Wait)?;
     Ok(ExitCode::from(exit_code(status)))
+}
+
+/// The list of chips, each with the changes. Those of a chip's own come first, so that an option wins.
+fn with_changes(chips: &str, changes: &Changes) -> String {
+    if changes.is_empty() {
+        return chips.to_owned();
+    }
+    chips.split(',').map(|chip| format!("{chip}:{changes}")).collect::<Vec<_>>().join(",")
 }
 
 /// The list of chips with its paths made absolute: the command may look at it from another directory.

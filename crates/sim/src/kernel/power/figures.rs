@@ -1,7 +1,7 @@
 //! Clocks, temperatures, power and fan speeds for a load.
 //!
-//! The captures contain only the maximum clocks, so all other values are invented: plausible, reproducible, and increasing with the
-//! load.
+//! The captures contain only the maximum clocks, and some the limits in sysfs of a real machine. All other values are invented:
+//! plausible, reproducible, and increasing with the load.
 
 use amdgpu_hw::GfxLevel;
 
@@ -80,14 +80,18 @@ impl Limits {
         };
         let shaders = if is_apu { (200, 1600) } else { (300, 1200) };
         let memory = if is_apu { (400, 1600) } else { (96, 1000) };
+        let recorded = |file: &str, divisor: u64| {
+            profile.sysfs.number(file).and_then(|value| u32::try_from(value / divisor).ok()).filter(|&value| value > 0)
+        };
         // Four watts for each compute unit of a card.
-        let most = if is_apu { 15_000 } else { (4_000 * dev.cu_active_number).clamp(30_000, 500_000) };
+        let guess = if is_apu { 15_000 } else { (4_000 * dev.cu_active_number).clamp(30_000, 500_000) };
+        let most = recorded("hwmon/power1_cap_default", 1000).unwrap_or(guess).clamp(8_000, 1_000_000);
         Self {
             shader_clock: range(dev.min_engine_clock, dev.max_engine_clock, shaders),
             memory_clock: range(dev.min_memory_clock, dev.max_memory_clock, memory),
             soc_clock: if is_apu { (400, 1200) } else { (480, 1200) },
             power: (if is_apu { 1_500 } else { 7_000 }, most),
-            fan: 3_300,
+            fan: recorded("hwmon/fan1_max", 1).unwrap_or(3_300).min(50_000),
         }
     }
 }

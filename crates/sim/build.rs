@@ -1,0 +1,19 @@
+//! Lists the captures in `data/devices`, so that a chip that comes with the simulator is one file and nothing else.
+
+use std::{env, error::Error, fs, path::PathBuf};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let folder = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?).join("data/devices");
+    println!("cargo::rerun-if-changed={}", folder.display());
+    let mut files = Vec::new();
+    for entry in fs::read_dir(&folder)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|end| end == "json") {
+            files.push(path);
+        }
+    }
+    files.sort();
+    let rows: Vec<String> = files.iter().map(|path| format!("    include_str!({path:?}),\n")).collect();
+    let list = format!("[\n{}]\n", rows.concat());
+    Ok(fs::write(PathBuf::from(env::var("OUT_DIR")?).join("captures.rs"), list)?)
+}

@@ -1,0 +1,368 @@
+//! Changes of a chip: what other cards and machines with the same chip have.
+
+use std::{fmt, str::FromStr};
+
+use amdgpu_hw::GfxLevel;
+use amdgpu_uapi::{HeapInfo, MemoryInfo};
+
+use super::profile::Profile;
+
+const MIB: u64 = 1 << 20;
+const PAGE: u64 = 4096;
+/// The step in which drivers round VRAM up. What a card's VRAM lacks to a multiple of it is reserved.
+const VRAM_STEP: u64 = 256 * MIB;
+/// The least VRAM: twice what the kernel keeps for itself.
+const LEAST_VRAM: u64 = 16 * MIB;
+/// The most bytes of a heap.
+const MOST_BYTES: u64 = 1 << 44;
+
+/// What a card or machine has in place of what the capture of its chip has. The text of changes is `key=value` with colons between,
+/// such as `vram=20G:compute-units=84`.
+///
+/// ```
+/// use amdgpu_sim::{Changes, profile};
+///
+/// let changes: Changes = "vram=20G:compute-units=84:bar=256M".parse()?;
+/// let card = profile("navi31").ok_or("no such chip")?.changed(&changes)?;
+/// assert_eq!(card.dev_info.cu_active_number, 84);
+/// assert_eq!(card.memory.cpu_accessible_vram.total_heap_size, 256 << 20);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Changes {
+    /// The VRAM of a card in bytes. What the kernel reserves of it is subtracted, as in the capture.
+    pub vram: Option<u64>,
+    /// The part of the memory in bytes that the firmware of an APU's machine sets aside as VRAM.
+    pub carve_out: Option<u64>,
+    /// The size of a card's BAR in bytes: the VRAM that the CPU can access.
+    pub bar: Option<u64>,
+    /// The size of GTT in bytes, as the kernel's parameter `gttsize` sets it.
+    pub gtt: Option<u64>,
+    /// The machine's memory in bytes, of which the kernel uses half for GTT.
+    ///
+    /// Source: Linux 6.12 `ttm_module.c`, `ttm_global_init`; `amdgpu_ttm.c`, `amdgpu_ttm_init`.
+    pub system_memory: Option<u64>,
+    /// The number of active compute units.
+    pub compute_units: Option<u32>,
+}
+
+/// The reason why changes are refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ChangeError {
+    /// The text is not `key=value`.
+    #[error("{text:?} is no change: key=value, where key is one of {}", KEYS.map(|(key, _)| key).join(", "))]
+    Syntax {
+        /// The text.
+        text: String,
+    },
+    /// The value is no size or number.
+    #[error("{key}={value}: {reason}")]
+    BadValue {
+        /// The key.
+        key: &'static str,
+        /// The value.
+        value: String,
+        /// The rule that the value breaks.
+        reason: &'static str,
+    },
+    /// The chip cannot have this.
+    #[error("{key}: {reason}")]
+    Impossible {
+        /// The key.
+        key: &'static str,
+        /// The rule that the change breaks.
+        reason: String,
+    },
+}
+
+/// The keys of changes, and whether their values are sizes.
+const KEYS: [(&str, bool); 6] =
+    [("vram", true), ("carve-out", true), ("bar", true), ("gtt", true), ("memory", true), ("compute-units", false)];
+
+impl Changes {
+    /// Returns `true` if nothing is changed.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Returns these changes with others, which win.
+    #[must_use]
+    pub fn then(self, later: Self) -> Self {
+        Self {
+            vram: later.vram.or(self.vram),
+            carve_out: later.carve_out.or(self.carve_out),
+            bar: later.bar.or(self.bar),
+            gtt: later.gtt.or(self.gtt.filter(|_| later.system_memory.is_none())),
+            system_memory: later.system_memory.or(self.system_memory.filter(|_| later.gtt.is_none())),
+            compute_units: later.compute_units.or(self.compute_units),
+        }
+    }
+
+    fn set(&mut self, key: &'static str, value: u64) -> Result<(), ChangeError> {
+        let field = match key {
+            "vram" => &mut self.vram,
+            "carve-out" => &mut self.carve_out,
+            "bar" => &mut self.bar,
+            "gtt" => &mut self.gtt,
+            "memory" => &mut self.system_memory,
+            _ => {
+                let units = u32::try_from(value).ok();
+                let bad = || ChangeError::BadValue { key, value: value.to_string(), reason: "more than any chip has" };
+                self.compute_units = Some(units.ok_or_else(bad)?);
+                return Ok(());
+            }
+        };
+        *field = Some(value);
+        Ok(())
+    }
+}
+
+/// Returns the key at the start of a `key=value`.
+pub(super) fn key_of(text: &str) -> Option<&'static str> {
+    let (name, _) = text.split_once('=')?;
+    KEYS.iter().find(|(key, _)| *key == name).map(|(key, _)| *key)
+}
+
+impl FromStr for Changes {
+    type Err = ChangeError;
+
+    fn from_str(text: &str) -> Result<Self, ChangeError> {
+        let mut changes = Self::default();
+        for part in text.split(':').filter(|part| !part.is_empty()) {
+            let syntax = || ChangeError::Syntax { text: part.chars().take(40).collect() };
+            let key = key_of(part).ok_or_else(syntax)?;
+            let (_, value) = part.split_once('=').ok_or_else(syntax)?;
+            let is_size = KEYS.iter().any(|(name, is_size)| *name == key && *is_size);
+            let bad = |reason| ChangeError::BadValue { key, value: value.chars().take(40).collect(), reason };
+            let number = if is_size {
+                size(value).ok_or_else(|| bad("no size such as 256M or 20G"))?
+            } else {
+                value.parse().map_err(|_| bad("no number"))?
+            };
+            if is_size && !(PAGE..=MOST_BYTES).contains(&number) {
+                return Err(bad("not from 4 KiB to 16 TiB"));
+            }
+            changes.set(key, number)?;
+        }
+        Ok(changes)
+    }
+}
+
+impl fmt::Display for Changes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let values =
+            [self.vram, self.carve_out, self.bar, self.gtt, self.system_memory, self.compute_units.map(u64::from)];
+        let mut is_first = true;
+        for ((key, is_size), value) in KEYS.into_iter().zip(values) {
+            let Some(value) = value else { continue };
+            f.write_str(if is_first { "" } else { ":" })?;
+            is_first = false;
+            match value {
+                _ if is_size && value.is_multiple_of(MIB) => write!(f, "{key}={}M", value / MIB)?,
+                _ => write!(f, "{key}={value}")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns a number of bytes: a number with K, M, G or T, or without.
+fn size(text: &str) -> Option<u64> {
+    let digits = text.trim_end_matches(|last: char| !last.is_ascii_digit());
+    let shift = match text.get(digits.len()..)? {
+        "" => 0,
+        "K" | "KiB" => 10,
+        "M" | "MiB" => 20,
+        "G" | "GiB" => 30,
+        "T" | "TiB" => 40,
+        _ => return None,
+    };
+    if !digits.bytes().all(|digit| digit.is_ascii_digit()) {
+        return None;
+    }
+    digits.parse::<u64>().ok()?.checked_mul(1 << shift)
+}
+
+impl Profile {
+    /// Returns the chip with changes.
+    ///
+    /// # Errors
+    ///
+    /// [`ChangeError::Impossible`] if the chip cannot have this: a BAR of an APU, a carve-out of a card, or more compute units than
+    /// the chip has.
+    pub fn changed(&self, changes: &Changes) -> Result<Self, ChangeError> {
+        let mut changed = self.clone();
+        if changes.is_empty() {
+            return Ok(changed);
+        }
+        let is_apu = self.is_apu();
+        let impossible = |key, reason: &str| Err(ChangeError::Impossible { key, reason: reason.to_owned() });
+        match (changes.vram, changes.carve_out, changes.bar) {
+            (Some(_), ..) if is_apu => return impossible("vram", "an APU has a carve-out of the machine's memory"),
+            (_, _, Some(_)) if is_apu => return impossible("bar", "all memory of an APU is visible"),
+            (_, Some(_), _) if !is_apu => return impossible("carve-out", "a card has memory of its own"),
+            (Some(size), ..) | (_, Some(size), _) if size < LEAST_VRAM => {
+                return impossible(if is_apu { "carve-out" } else { "vram" }, "less than 16 MiB");
+            }
+            _ => {}
+        }
+        changed.memory = memory(&self.memory, changes, is_apu);
+        changed.memory_usable_captured = false;
+        if let Some(units) = changes.compute_units {
+            changed.set_compute_units(units)?;
+        }
+        Ok(changed)
+    }
+
+    /// Distributes active compute units evenly over the shader arrays, in whole pairs from GFX10 on.
+    fn set_compute_units(&mut self, units: u32) -> Result<(), ChangeError> {
+        let step = if self.gfx_level >= GfxLevel::Gfx10 { 2 } else { 1 };
+        let dev = &mut self.dev_info;
+        let (engines, arrays) = (dev.num_shader_engines, dev.num_shader_arrays_per_engine);
+        let places: Vec<(usize, usize)> = (0..engines)
+            .flat_map(|engine| (0..arrays).map(move |array| ((engine % 4) as usize, (array + engine / 4 * 2) as usize)))
+            .collect();
+        let in_use = |bitmap: &[[u32; 4]; 4]| -> Vec<(usize, usize)> {
+            places.iter().copied().filter(|&(row, column)| bitmap[row][column] != 0).collect()
+        };
+        let places = in_use(&dev.cu_bitmap);
+        let (count, each) = (u32::try_from(places.len()).unwrap_or(0), dev.num_cu_per_sh.min(32));
+        let most = count * each;
+        if units == 0 || units > most || !units.is_multiple_of(step) {
+            let pairs = if step == 2 { ", in pairs" } else { "" };
+            let reason = format!("{units}: the chip has {step} to {most}{pairs}");
+            return Err(ChangeError::Impossible { key: "compute-units", reason });
+        }
+        let groups = units / step;
+        for (index, (row, column)) in (0..).zip(places) {
+            let share = groups / count + u32::from(index < groups % count);
+            let bits = share * step;
+            let mask = u32::try_from((1_u64 << bits) - 1).unwrap_or(u32::MAX);
+            dev.cu_bitmap[row][column] = mask;
+            dev.cu_ao_bitmap[row][column] &= mask;
+        }
+        dev.cu_active_number = units;
+        Ok(())
+    }
+}
+
+/// Returns the heaps with changes. Sizes that were captured keep their distance from the totals.
+fn memory(captured: &MemoryInfo, changes: &Changes, is_apu: bool) -> MemoryInfo {
+    let old = captured.vram.total_heap_size;
+    let reserved = old.next_multiple_of(VRAM_STEP) - old;
+    let vram = match (changes.vram, changes.carve_out) {
+        (Some(size), _) if size.is_multiple_of(VRAM_STEP) => size - reserved,
+        (Some(size), _) | (None, Some(size)) => size,
+        (None, None) => old,
+    };
+    let old_visible = captured.cpu_accessible_vram.total_heap_size;
+    let visible = match changes.bar {
+        Some(bar) => bar.min(vram),
+        None if is_apu || old_visible == old => vram,
+        None => old_visible.min(vram),
+    };
+    let half = changes.system_memory.map(|memory| memory / 2 / PAGE * PAGE);
+    let gtt = changes.gtt.or(half).unwrap_or(captured.gtt.total_heap_size);
+    let heap = |total: u64| HeapInfo {
+        total_heap_size: total,
+        usable_heap_size: total,
+        heap_usage: 0,
+        max_allocation: total / 4 * 3,
+    };
+    MemoryInfo { vram: heap(vram), cpu_accessible_vram: heap(visible), gtt: heap(gtt) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chips::profile;
+
+    fn changed(chip: &str, changes: &str) -> Result<Profile, ChangeError> {
+        profile(chip).unwrap().changed(&changes.parse()?)
+    }
+
+    #[test]
+    fn changes_are_read_and_written() {
+        let changes: Changes = "vram=20G:bar=256M:compute-units=84".parse().unwrap();
+        assert_eq!((changes.vram, changes.bar, changes.compute_units), (Some(20 << 30), Some(256 << 20), Some(84)));
+        assert_eq!(changes.to_string().parse(), Ok(changes));
+        assert!("".parse::<Changes>().unwrap().is_empty());
+        for (text, message) in [
+            (
+                "bar",
+                "\"bar\" is no change: key=value, where key is one of vram, carve-out, bar, gtt, memory, compute-units",
+            ),
+            (
+                "ram=1G",
+                "\"ram=1G\" is no change: key=value, where key is one of vram, carve-out, bar, gtt, memory, compute-units",
+            ),
+            ("bar=256X", "bar=256X: no size such as 256M or 20G"),
+            ("bar=-1", "bar=-1: no size such as 256M or 20G"),
+            ("bar=", "bar=: no size such as 256M or 20G"),
+            ("vram=99999999999G", "vram=99999999999G: no size such as 256M or 20G"),
+            ("vram=17T", "vram=17T: not from 4 KiB to 16 TiB"),
+            ("compute-units=many", "compute-units=many: no number"),
+        ] {
+            assert_eq!(text.parse::<Changes>().unwrap_err().to_string(), message);
+        }
+    }
+
+    #[test]
+    fn a_later_size_of_the_system_memory_takes_the_place_of_a_size_of_gtt() {
+        let of = |text: &str| text.parse::<Changes>().unwrap();
+        assert_eq!(of("gtt=2G").then(of("memory=64G")), of("memory=64G"));
+        assert_eq!(of("memory=64G:vram=1G").then(of("gtt=2G")), of("gtt=2G:vram=1G"));
+    }
+
+    #[test]
+    fn a_bar_is_the_visible_part_of_vram() {
+        for (chip, bar, expected) in [("navi31", "bar=256M", 256 << 20), ("navi21", "bar=64G", 0x3_ff00_0000)] {
+            let memory = changed(chip, bar).unwrap().memory;
+            assert_eq!(memory.cpu_accessible_vram.total_heap_size, expected);
+            assert_eq!(memory.vram.total_heap_size, profile(chip).unwrap().memory.vram.total_heap_size);
+        }
+    }
+
+    #[test]
+    fn other_sizes_of_vram_lack_what_the_kernel_reserves() {
+        let memory = changed("navi31", "vram=20G").unwrap().memory;
+        assert_eq!(memory.vram.total_heap_size, (20 << 30) - (16 << 20));
+        assert_eq!(memory.cpu_accessible_vram.total_heap_size, memory.vram.total_heap_size, "all of it is visible");
+        let small = changed("navi21", "vram=8G").unwrap().memory;
+        assert_eq!(small.cpu_accessible_vram.total_heap_size, 256 << 20, "the BAR stays");
+    }
+
+    #[test]
+    fn half_of_the_system_memory_is_gtt_and_a_carve_out_is_all_of_vram() {
+        let memory = changed("gfx1151", "carve-out=512M:memory=128G").unwrap().memory;
+        let totals = [memory.vram, memory.cpu_accessible_vram, memory.gtt].map(|heap| heap.total_heap_size);
+        assert_eq!(totals, [512 << 20, 512 << 20, 64 << 30]);
+    }
+
+    #[test]
+    fn compute_units_are_distributed_over_the_arrays() {
+        let dev = changed("navi31", "compute-units=84").unwrap().dev_info;
+        let units: Vec<u32> = dev.cu_bitmap.iter().flatten().map(|mask| mask.count_ones()).filter(|&n| n > 0).collect();
+        assert_eq!((dev.cu_active_number, units.iter().sum::<u32>(), units.len()), (84, 84, 12));
+        assert!(units.iter().all(|units| [6, 8].contains(units)), "{units:?}");
+        let vega = changed("vega10", "compute-units=55").unwrap().dev_info;
+        assert_eq!(vega.cu_bitmap.iter().flatten().map(|mask| mask.count_ones()).sum::<u32>(), 55);
+    }
+
+    #[test]
+    fn what_a_chip_cannot_have_is_refused() {
+        for (chip, text, message) in [
+            ("navi31", "carve-out=1G", "carve-out: a card has memory of its own"),
+            ("renoir", "vram=1G", "vram: an APU has a carve-out of the machine's memory"),
+            ("renoir", "bar=256M", "bar: all memory of an APU is visible"),
+            ("navi31", "vram=8M", "vram: less than 16 MiB"),
+            ("navi31", "compute-units=97", "compute-units: 97: the chip has 2 to 96, in pairs"),
+            ("navi31", "compute-units=98", "compute-units: 98: the chip has 2 to 96, in pairs"),
+            ("navi31", "compute-units=0", "compute-units: 0: the chip has 2 to 96, in pairs"),
+            ("vega10", "compute-units=65", "compute-units: 65: the chip has 1 to 64"),
+        ] {
+            assert_eq!(changed(chip, text).unwrap_err().to_string(), message);
+        }
+    }
+}
