@@ -131,7 +131,7 @@
 //! # Source
 //!
 //! Mesa 26.2 `src/amd/vulkan/radv_physical_device.c`, `radv_physical_device_init_mem_types`, and the tables of RADV 26.2.6 on
-//! twelve chips with fifteen options, which `tests/heaps/golden.rs` compares field by field.
+//! the chips with recorded answers with fifteen options, which `tests/heaps/golden.rs` compares field by field.
 
 mod budget;
 #[cfg(feature = "dump")]

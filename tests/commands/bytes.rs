@@ -12,7 +12,7 @@ use proptest::prelude::*;
 
 use crate::{
     rig::{IPS, Rig},
-    support::{CHIPS, device, host_memory},
+    support::{chips, device, host_memory},
 };
 
 /// Bytes of the memory: enough for the limits of the packets that are short of a few MiB.
@@ -118,7 +118,7 @@ proptest! {
     #[test]
     fn any_sequence_of_copies_fills_and_updates_leaves_what_plain_bytes_would_hold(
         ops in prop::collection::vec(op(), 1..14),
-        name in prop::sample::select(CHIPS.to_vec()),
+        name in prop::sample::select(chips()),
     ) {
         let device = device(name);
         let memory = host_memory(&device, SIZE);
@@ -138,7 +138,7 @@ proptest! {
 
 #[test]
 fn row_92_lengths_and_places_around_every_limit_of_every_chip_and_ring() {
-    for name in CHIPS {
+    for name in chips() {
         let device = device(name);
         let level = device.info().gfx_level;
         let memory = host_memory(&device, SIZE);

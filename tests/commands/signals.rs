@@ -13,14 +13,14 @@ use proptest::prelude::*;
 
 use crate::{
     rig::{IPS, Rig, pm4_recorder, record, sdma_recorder},
-    support::{CHIPS, device, host_memory, job_time},
+    support::{chips, device, host_memory, job_time},
 };
 
 pub(crate) const POINTS: [Point; 5] =
     [Point::Top, Point::Front, Point::PixelShaders, Point::ComputeShaders, Point::Bottom];
 
 fn on_every_ring(check: impl Fn(&Rig<'_>, &str)) {
-    for name in CHIPS {
+    for name in chips() {
         let device = device(name);
         let memory = host_memory(&device, 1 << 16);
         for ip in IPS {
@@ -171,7 +171,7 @@ proptest! {
     fn atomics_do_what_they_do_to_plain_numbers(
         first in any::<u64>(),
         atomics in prop::collection::vec(atomic(), 1..12),
-        name in prop::sample::select(CHIPS.to_vec()),
+        name in prop::sample::select(chips()),
     ) {
         let device = device(name);
         let memory = host_memory(&device, 4096);

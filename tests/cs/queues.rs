@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::support::{
-    CHIPS, chip, device, host_memory, job_time,
+    chip, chips, device, host_memory, job_time,
     jobs::{context, load, store},
 };
 use amdgpu_layers::FaultInjector;
@@ -73,7 +73,7 @@ fn w47_a_queue_has_one_object() {
 /// Row 94: the queues of a context, on every chip.
 #[test]
 fn a_table_gives_each_queue_of_every_chip_once_and_in_turn() {
-    for name in CHIPS {
+    for name in chips() {
         let device = device(name);
         let queues = Queues::new(&context(&device));
         for ip in [Ip::Gfx, Ip::Compute, Ip::Sdma] {

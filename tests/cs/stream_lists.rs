@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::support::{CHIPS, chip, device, host_memory, job_time, queue};
+use crate::support::{chip, chips, device, host_memory, job_time, queue};
 use amdgpu_layers::FaultInjector;
 use amdgpu_sim::{SimDevice, SimKernel, SimOptions};
 use amdgpu_winsys::{
@@ -47,7 +47,7 @@ fn tails(list: &CommandList) -> Vec<[u32; 4]> {
 
 #[test]
 fn w47_every_pm4_ib_ends_with_four_dwords_that_are_a_jump_or_a_filler() {
-    for (name, ip) in CHIPS.into_iter().flat_map(|name| [(name, Ip::Gfx), (name, Ip::Compute)]) {
+    for (name, ip) in chips().into_iter().flat_map(|name| [(name, Ip::Gfx), (name, Ip::Compute)]) {
         let device = device(name);
         let Some(Target::Pm4(target)) = Target::new(device.info().gfx_level, ip) else { unreachable!() };
         for packets in 0..20 {
@@ -71,7 +71,7 @@ fn w47_every_pm4_ib_ends_with_four_dwords_that_are_a_jump_or_a_filler() {
 
 #[test]
 fn row_82_padding_is_what_each_ring_of_each_generation_knows() {
-    for name in CHIPS {
+    for name in chips() {
         let device = device(name);
         let level = device.info().gfx_level;
         let mut stream = Stream::new(&device, gfx(&device), 1).unwrap();
@@ -89,7 +89,7 @@ fn row_82_padding_is_what_each_ring_of_each_generation_knows() {
 
 #[test]
 fn row_85_a_list_is_called_on_the_graphics_ring_and_copied_elsewhere() {
-    for (name, ip) in CHIPS.into_iter().flat_map(|name| [Ip::Gfx, Ip::Compute].map(|ip| (name, ip))) {
+    for (name, ip) in chips().into_iter().flat_map(|name| [Ip::Gfx, Ip::Compute].map(|ip| (name, ip))) {
         let device = device(name);
         let memory = host_memory(&device, 4096);
         let Some(Target::Pm4(target)) = Target::new(device.info().gfx_level, ip) else { unreachable!() };
@@ -115,7 +115,7 @@ fn row_85_a_list_is_called_on_the_graphics_ring_and_copied_elsewhere() {
 
 #[test]
 fn row_85_a_copied_list_runs_on_the_copy_engine_too_and_as_often_as_it_is_copied() {
-    for name in CHIPS {
+    for name in chips() {
         let device = device(name);
         let memory = host_memory(&device, 8192);
         let version = sdma::Version::of(device.info().gfx_level);
@@ -215,7 +215,7 @@ fn a_cleared_stream_and_a_list_recorded_again_use_what_they_have() {
 
 #[test]
 fn row_83_ibs_lie_in_video_memory_where_the_cpu_reaches_it_across_a_fast_link() {
-    for name in CHIPS {
+    for name in chips() {
         let device = device(name);
         let info = device.info();
         let placement = IbPlacement::of(info, 0);
@@ -286,7 +286,7 @@ fn annotated<L: Language>(device: &Device, language: L, texts: &[&str]) -> Vec<S
 fn annotations_are_skipped_by_the_engine_and_found_by_a_reader() {
     let long = "draw ".repeat(500);
     let texts = ["", "a", "abcd", "blit of the frame", "Größe ▲", long.as_str()];
-    for name in CHIPS {
+    for name in chips() {
         let device = device(name);
         assert_eq!(annotated(&device, gfx(&device), &texts), texts, "{name}");
         assert_eq!(annotated(&device, compute(&device), &texts), texts, "{name}");

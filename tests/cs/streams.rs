@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::support::{CHIPS, chip, device, host_memory, job_time, queue};
+use crate::support::{chip, chips, device, host_memory, job_time, queue};
 use amdgpu_layers::FaultInjector;
 use amdgpu_sim::SimKernel;
 use amdgpu_winsys::{
@@ -48,7 +48,7 @@ fn dwords(memory: &DeviceMemory, count: usize) -> Vec<u32> {
 fn a_stream_grows_past_its_ib_on_every_kind_of_ring_of_every_chip() {
     let values: Vec<u32> = (0..5000).collect();
     let runs: Vec<_> = values.chunks(1).collect();
-    for name in CHIPS {
+    for name in chips() {
         let device = device(name);
         let memory = host_memory(&device, 4 * values.len() as u64);
         for ip in [Ip::Gfx, Ip::Compute, Ip::Sdma] {

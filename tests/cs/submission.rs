@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::support::{CHIPS, Watch, chip, device, host_memory, job_time, queue};
+use crate::support::{Watch, chip, chips, device, host_memory, job_time, queue};
 use amdgpu_layers::FaultInjector;
 use amdgpu_sim::SimKernel;
 use amdgpu_winsys::{
@@ -40,7 +40,7 @@ fn rings(device: &Device) -> Vec<(Ip, u32)> {
 
 #[test]
 fn every_ring_of_every_chip_executes_what_it_is_given() {
-    for name in CHIPS {
+    for name in chips() {
         let device = device(name);
         let rings = rings(&device);
         assert!(rings.len() >= 4, "{name}: {rings:?}");

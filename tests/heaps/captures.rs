@@ -2,25 +2,18 @@
 
 use amdgpu_winsys::{
     heaps::{MemoryFacts, RawMemoryFacts, TableOptions},
-    winsys::{Chip, GfxLevel, TilingRegisters},
+    winsys::{Family, GfxLevel, TilingRegisters},
 };
 use serde_json::Value;
 
-/// Every captured device. `devices/NAME.json` is what its kernel says, `radv/NAME.json` what RADV makes of it.
-pub(crate) const DEVICES: [&str; 12] = [
-    "navi10",
-    "navi21",
-    "navi31",
-    "pitcairn",
-    "polaris10",
-    "polaris12",
-    "raphael_mendocino",
-    "raven",
-    "renoir",
-    "stoney",
-    "vangogh",
-    "vega10",
-];
+/// Returns the devices with recorded answers. `devices/NAME.json` is what its kernel says, `radv/NAME.json` what RADV makes of it.
+pub(crate) fn devices() -> Vec<String> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/radv");
+    let names = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
+    let mut names: Vec<String> = names.map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned()).collect();
+    names.sort();
+    names
+}
 
 /// Reads `tests/data/FOLDER/NAME.json`.
 pub(crate) fn load(folder: &str, name: &str) -> Value {
@@ -57,7 +50,7 @@ pub(crate) fn raw_facts(device: &str) -> RawMemoryFacts {
         gtt: total("gtt"),
         has_dedicated_vram: number(&info["ids_flags"]) & 1 == 0,
         offers_tmz: number(&info["ids_flags"]) & 4 != 0,
-        chip: chip(device),
+        chip: amdgpu_hw::identify(Family::from(number32(&info["family"])), number32(&info["external_rev"])).unwrap(),
         gart_page_size: number32(&info["gart_page_size"]),
         pte_fragment_size: number32(&info["pte_fragment_size"]),
         drm_minor: number32(&capture["synthetic"]["drm_version"]["version_minor"]),
@@ -68,24 +61,6 @@ pub(crate) fn raw_facts(device: &str) -> RawMemoryFacts {
 
 pub(crate) fn facts(device: &str) -> MemoryFacts {
     MemoryFacts::new(&raw_facts(device)).unwrap()
-}
-
-fn chip(device: &str) -> Chip {
-    match device {
-        "navi10" => Chip::CHIP_NAVI10,
-        "navi21" => Chip::CHIP_NAVI21,
-        "navi31" => Chip::CHIP_GFX1100,
-        "pitcairn" => Chip::CHIP_PITCAIRN,
-        "polaris10" => Chip::CHIP_POLARIS10,
-        "polaris12" => Chip::CHIP_POLARIS12,
-        "raphael_mendocino" => Chip::CHIP_GFX1036,
-        "raven" => Chip::CHIP_RAVEN,
-        "renoir" => Chip::CHIP_RENOIR,
-        "stoney" => Chip::CHIP_STONEY,
-        "vangogh" => Chip::CHIP_VANGOGH,
-        "vega10" => Chip::CHIP_VEGA10,
-        _ => panic!("unknown device {device}"),
-    }
 }
 
 fn tiling(registers: &Value) -> TilingRegisters {

@@ -6,7 +6,7 @@ use amdgpu_winsys::{
 };
 use proptest::prelude::*;
 
-use crate::captures::{DEVICES, facts};
+use crate::captures::{devices, facts};
 
 fn any_facts() -> impl Strategy<Value = MemoryFacts> {
     let bytes = || prop_oneof![Just(0), Just(1 << 48), 0..1u64 << 48, (0..64u64).prop_map(|mib| mib << 20), 0..9000u64];
@@ -156,8 +156,8 @@ proptest! {
 
     /// Every byte of own usage is reported in exactly one heap, if each account has a heap to be reported in.
     #[test]
-    fn usage_is_told_once(device in prop::sample::select(DEVICES.to_vec()), options in any_options(), own in any::<[u32; 3]>()) {
-        let memory = MemoryProperties::new(&facts(device), &options);
+    fn usage_is_told_once(device in prop::sample::select(devices()), options in any_options(), own in any::<[u32; 3]>()) {
+        let memory = MemoryProperties::new(&facts(&device), &options);
         prop_assume!(memory.heap_of_kind(HeapKind::VisibleVram).is_some());
         let [invisible_vram, visible_vram, gtt] = own.map(u64::from);
         let own = OwnUsage { invisible_vram, visible_vram, gtt };

@@ -2,7 +2,7 @@
 
 use std::{mem::offset_of, sync::Arc};
 
-use crate::support::{CHIPS, chip, device, job_time};
+use crate::support::{chip, chips, device, job_time};
 use amdgpu_layers::{Answered, FaultInjector, Ioctl, Layer};
 use amdgpu_sim::SimKernel;
 use amdgpu_winsys::{
@@ -55,7 +55,7 @@ fn sizes_are_rounded_to_pages_and_none_is_zero() {
 #[test]
 fn row_64_memory_has_the_addresses_and_the_caching_of_its_type() {
     let (mut narrow_types, mut uncached_types) = (0, 0);
-    for name in CHIPS {
+    for name in chips() {
         let manager = manager(name);
         let upper_half = manager.device().addresses().windows().address32_hi();
         for (index, ty) in (0..).zip(manager.properties().types()) {
@@ -76,7 +76,7 @@ fn row_64_memory_has_the_addresses_and_the_caching_of_its_type() {
 /// Row 65.
 #[test]
 fn row_65_addresses_suit_any_image_and_whole_fragments_from_their_size_on() {
-    for name in CHIPS {
+    for name in chips() {
         let manager = manager(name);
         let facts = *manager.properties().facts();
         let (any_image, fragment) = (facts.max_alignment(), facts.pte_fragment_size());
@@ -183,7 +183,7 @@ fn wishes_reach_the_kernel() {
 
 #[test]
 fn guard_gaps_leave_addresses_free_behind_every_allocation() {
-    for name in CHIPS {
+    for name in chips() {
         let manager = with_policy(name, MemoryPolicy { guard_gaps: true, ..MemoryPolicy::default() });
         let [one, two] = [(); 2].map(|()| manager.allocate(&AllocateInfo::new(1, 4096)).unwrap());
         let distance = two.address().as_u64() - one.address().as_u64();

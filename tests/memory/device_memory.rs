@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::support::{CHIPS, RadvResults, chip, number};
+use crate::support::{RadvResults, chip, chips_with_answers, number};
 use amdgpu_layers::{Answered, Forward, Ioctl, Layer};
 use amdgpu_sim::{SimDevice, SimKernel, SimOptions};
 use amdgpu_winsys::{
@@ -86,7 +86,7 @@ fn bench(name: &str) -> Bench {
 
 #[test]
 fn heaps_and_types_of_an_opened_device_are_radvs() {
-    for name in CHIPS {
+    for name in chips_with_answers() {
         let bench = bench(name);
         let tables = bench.manager.properties();
         let heaps: Vec<Value> = tables
@@ -114,7 +114,7 @@ fn heaps_and_types_of_an_opened_device_are_radvs() {
 #[test]
 fn an_allocation_and_its_end_make_radvs_calls() {
     let mut compared = 0;
-    for name in CHIPS {
+    for name in chips_with_answers() {
         let bench = bench(name);
         for probe in list(&bench.recorded.default()["allocationProbes"]) {
             let Some(info) = request_of(probe) else { continue };
@@ -135,7 +135,7 @@ fn an_allocation_and_its_end_make_radvs_calls() {
             compared += 1;
         }
     }
-    assert!(compared >= 12 * 10, "only {compared} probes were compared");
+    assert!(compared >= 10 * chips_with_answers().len(), "only {compared} probes were compared");
 }
 
 /// Host pointers are imported, not allocated.
@@ -186,7 +186,7 @@ fn list(value: &Value) -> &[Value] {
 
 #[test]
 fn each_type_takes_its_addresses_where_radv_does() {
-    for name in CHIPS {
+    for name in chips_with_answers() {
         let bench = bench(name);
         for (index, ty) in list(&bench.recorded.default()["memoryTypes"]).iter().enumerate() {
             let memory = bench.manager.allocate(&AllocateInfo::new(index as u32, 64 << 10)).unwrap();

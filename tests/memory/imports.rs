@@ -4,7 +4,7 @@
 use std::{fs::File, os::fd::OwnedFd, sync::Arc};
 
 use crate::pages::Pages;
-use crate::support::{CHIPS, RadvResults, chip, device, number};
+use crate::support::{RadvResults, chip, chips, chips_with_answers, device, number};
 use amdgpu_layers::FaultInjector;
 use amdgpu_sim::{SimDevice, SimKernel, SimMachine, SimOptions};
 use amdgpu_winsys::{
@@ -113,7 +113,7 @@ fn the_same_memory_imported_twice_is_one_object_and_is_charged_once_in_any_order
 
 #[test]
 fn every_exportable_type_of_every_chip_is_among_the_types_of_its_descriptor() {
-    for name in CHIPS {
+    for name in chips() {
         let manager = manager(&device(name));
         let tables = manager.properties();
         for (index, ty) in (0..).zip(tables.types()) {
@@ -274,7 +274,7 @@ fn host_type(manager: &MemoryManager) -> Option<u32> {
 #[test]
 fn host_pointers_have_the_type_and_the_binding_that_radv_gives_them() {
     let mut compared = 0;
-    for name in CHIPS {
+    for name in chips_with_answers() {
         let manager = manager(&device(name));
         let recorded = RadvResults::read(name);
         let bits = number(&recorded.default()["hostPointerProperties"]["memoryTypeBits"]) as u32;
@@ -304,7 +304,7 @@ fn host_pointers_have_the_type_and_the_binding_that_radv_gives_them() {
             compared += 1;
         }
     }
-    assert!(compared >= 12, "only {compared} probes");
+    assert!(compared >= chips_with_answers().len(), "only {compared} probes");
 }
 
 #[test]
@@ -378,7 +378,7 @@ fn w07_host_memory_and_allocations_have_no_more_rights_than_asked_for() {
 
 #[test]
 fn what_buffers_may_be_shared_as_is_what_radv_says() {
-    for name in CHIPS {
+    for name in chips_with_answers() {
         let recorded = RadvResults::read(name);
         for usage in ["transfer", "storage", "sparse"] {
             for (_, expected) in recorded.default()["externalBufferProperties"][usage].as_object().unwrap() {

@@ -13,6 +13,7 @@ mod dump;
 mod images;
 mod imports;
 mod large_objects;
+mod machines;
 mod mappings;
 mod memory_histories;
 mod replay_addresses;

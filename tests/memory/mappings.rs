@@ -10,7 +10,7 @@ use std::{
 };
 
 use crate::pages::Pages;
-use crate::support::{CHIPS, chip, device};
+use crate::support::{chip, chips, device};
 use amdgpu_layers::{Attempt, FaultInjector};
 use amdgpu_sim::SimKernel;
 use amdgpu_winsys::{
@@ -208,7 +208,7 @@ fn loads_and_stores_reach_the_last_byte_and_none_behind_it() {
 #[test]
 fn exactly_the_host_visible_types_can_be_mapped_and_all_of_them_are_coherent() {
     use amdgpu_winsys::heaps::MemoryPropertyFlags as Property;
-    for name in CHIPS {
+    for name in chips() {
         let manager = MemoryManager::new(&device(name), &TableOptions::default()).unwrap();
         for (index, ty) in (0..).zip(manager.properties().types()) {
             if ty.is_protected() {

@@ -3,7 +3,11 @@
 
 pub(crate) mod jobs;
 
-use std::{fs, path::Path, time::Duration};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use amdgpu_sim::{Profile, SimDevice, SimOptions};
 use amdgpu_winsys::{
@@ -14,21 +18,21 @@ use amdgpu_winsys::{
 };
 use serde_json::Value;
 
-/// The captured chips: file names in `tests/data`, profiles of the simulator.
-pub(crate) const CHIPS: [&str; 12] = [
-    "navi10",
-    "navi21",
-    "navi31",
-    "pitcairn",
-    "polaris10",
-    "polaris12",
-    "raphael_mendocino",
-    "raven",
-    "renoir",
-    "stoney",
-    "vangogh",
-    "vega10",
-];
+/// The names of the chips that tests run on: file names in `tests/data/devices`, profiles of the simulator.
+pub(crate) fn chips() -> Vec<&'static str> {
+    let chosen = amdgpu_sim::chosen_profiles().unwrap();
+    chosen.iter().map(|profile| profile.name.as_str()).collect()
+}
+
+/// Those of them with recorded answers of RADV, file names in `tests/data/radv`.
+pub(crate) fn chips_with_answers() -> Vec<&'static str> {
+    let has_answers = |name: &&str| answers_of(name).exists();
+    chips().into_iter().filter(has_answers).collect()
+}
+
+fn answers_of(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/radv").join(format!("{name}.json"))
+}
 
 /// The simulator's profile of a chip.
 pub(crate) fn chip(name: &str) -> &'static Profile {
@@ -80,7 +84,7 @@ pub(crate) struct RadvResults(Value);
 
 impl RadvResults {
     pub(crate) fn read(name: &str) -> Self {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/radv").join(format!("{name}.json"));
+        let path = answers_of(name);
         let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         Self(serde_json::from_str(&text).unwrap())
     }

@@ -1,7 +1,7 @@
 //! Rules of GEM_CREATE: they know the simulated kernel's answer before it gives it.
 #![expect(unsafe_code, reason = "the same request behind the library's back")]
 
-use crate::support::{CHIPS, chip, device};
+use crate::support::{chip, chips, device};
 use amdgpu_sim::{SimDevice, SimOptions};
 use amdgpu_winsys::{
     uapi::{Argument, GemClose, GemCreate, GemCreateFlags as Flags, GemDomain as Domain, VaFlags},
@@ -122,7 +122,7 @@ fn every_flag_of_user_space_and_the_units_of_the_chip_can_be_had() {
 #[test]
 fn encrypted_memory_needs_a_chip_and_a_kernel_with_tmz() {
     let mut granted = 0;
-    for name in CHIPS {
+    for name in chips() {
         let device = device(name);
         let request = BoRequest { size: 4096, alignment: 0, domains: Domain::VRAM, flags: Flags::ENCRYPTED };
         let tmz = device.info().capabilities.contains(amdgpu_winsys::winsys::Capabilities::TMZ);

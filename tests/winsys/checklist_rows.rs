@@ -51,7 +51,7 @@ fn w19_row_13_openings_of_one_gpu_share_no_options_and_leave_nothing() {
 /// W-40: RADV asks for the facts of a GPU three times.
 #[test]
 fn w40_no_fact_is_asked_for_twice() {
-    for name in crate::support::CHIPS {
+    for name in crate::support::chips() {
         let (kernel, heard) = Listener::new(&gpu(name));
         Device::new(kernel).unwrap();
         let queries = heard.queries.lock().unwrap();

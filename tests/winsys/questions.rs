@@ -8,7 +8,7 @@ use amdgpu_winsys::{
 
 use crate::{
     listener::{Change, Listener},
-    support::{CHIPS, chip, device},
+    support::{chip, chips, device},
 };
 
 /// A device that answers every dword of a query with this.
@@ -106,10 +106,14 @@ fn a_device_that_is_well_answers_who_it_is() {
 /// Source: Linux 6.12 `gfx_v6_0.c` to `gfx_v12_0.c`, `set_gds_init` of each.
 #[test]
 fn the_chips_own_memory_has_the_size_of_its_generation() {
-    for name in CHIPS {
+    for name in chips() {
         let device = device(name);
-        let memory = if device.info().gfx_level >= GfxLevel::Gfx11 { 4096 } else { 65536 };
-        let expected = GdsSizes { memory, semaphores: 64, append_counters: 16 };
+        let (memory, semaphores, append_counters) = match device.info().gfx_level {
+            GfxLevel::Gfx12 => (0, 0, 0),
+            GfxLevel::Gfx11 | GfxLevel::Gfx11_5 => (4096, 64, 16),
+            _ => (65536, 64, 16),
+        };
+        let expected = GdsSizes { memory, semaphores, append_counters };
         assert_eq!(device.gds(), Ok(expected), "{name}");
     }
     let told = GdsSizes { memory: 7, semaphores: 7, append_counters: 7 };
@@ -144,21 +148,25 @@ fn every_captured_chip_tells_its_codecs() {
         all.codecs().map(|(codec, limits)| [codec.name(), ":", &limits.max_width.to_string(), " "].concat()).collect()
     };
     let common = "MPEG-2:4096 MPEG-4:4096 VC-1:4096 AVC:4096 ";
-    for name in CHIPS {
+    for name in chips() {
         let device = device(name);
         let (decoded, encoded) = match name {
-            "pitcairn" => ("MPEG-2:2048 MPEG-4:2048 VC-1:2048 AVC:2048 ".to_owned(), ""),
+            "oland" | "pitcairn" | "tahiti" => ("MPEG-2:2048 MPEG-4:2048 VC-1:2048 AVC:2048 ".to_owned(), ""),
+            "bonaire" => ("MPEG-2:2048 MPEG-4:2048 VC-1:2048 AVC:2048 ".to_owned(), "AVC:2048 "),
             "stoney" => (format!("{common}HEVC:4096 JPEG:4096 "), "AVC:4096 "),
             "polaris10" | "polaris12" | "vega10" => (format!("{common}HEVC:4096 JPEG:4096 "), "AVC:4096 HEVC:4096 "),
             "raven" => (format!("{common}HEVC:4096 JPEG:4096 VP9:4096 "), "AVC:4096 HEVC:4096 "),
             "renoir" => (format!("{common}HEVC:8192 JPEG:16384 VP9:8192 "), "AVC:4096 HEVC:4096 "),
-            "navi10" => (format!("{common}HEVC:8192 JPEG:4096 VP9:8192 "), "AVC:4096 HEVC:4096 "),
-            "navi21" | "vangogh" => (format!("{common}HEVC:8192 JPEG:16384 VP9:8192 AV1:8192 "), "AVC:4096 HEVC:7680 "),
-            "raphael_mendocino" => {
+            "navi10" | "navi14" => (format!("{common}HEVC:8192 JPEG:4096 VP9:8192 "), "AVC:4096 HEVC:4096 "),
+            "navi21" | "navi22" | "navi23" | "vangogh" => {
+                (format!("{common}HEVC:8192 JPEG:16384 VP9:8192 AV1:8192 "), "AVC:4096 HEVC:7680 ")
+            }
+            "navi24" => ("AVC:4096 HEVC:8192 VP9:8192 ".to_owned(), ""),
+            "raphael_mendocino" | "rembrandt" => {
                 ("AVC:4096 HEVC:8192 JPEG:16384 VP9:8192 AV1:8192 ".to_owned(), "AVC:4096 HEVC:7680 ")
             }
-            "navi31" => ("AVC:4096 HEVC:8192 JPEG:16384 VP9:8192 AV1:8192 ".to_owned(), "AVC:4096 HEVC:8192 AV1:8192 "),
-            other => panic!("{other}"),
+            // From GFX11 on.
+            _ => ("AVC:4096 HEVC:8192 JPEG:16384 VP9:8192 AV1:8192 ".to_owned(), "AVC:4096 HEVC:8192 AV1:8192 "),
         };
         assert_eq!(codecs(&device, VideoDirection::Decode), decoded, "{name}");
         assert_eq!(codecs(&device, VideoDirection::Encode), encoded, "{name}");

@@ -1,4 +1,4 @@
-//! The address windows of twelve real GPUs, against what libdrm 2.4.134 makes of the same kernel answers.
+//! The address windows of real and derived GPUs, against what libdrm 2.4.134 makes of the same kernel answers.
 
 use std::{fs, path::Path};
 
@@ -21,7 +21,7 @@ fn json(folder: &str, name: &str) -> Value {
 }
 
 fn captures() -> Vec<Capture> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/sim/data/devices");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/radv");
     let mut files: Vec<_> =
         fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     files.sort();
@@ -62,7 +62,7 @@ impl Capture {
 #[test]
 fn the_windows_of_every_capture_are_those_of_libdrm() {
     let captures = captures();
-    assert_eq!(captures.len(), 12);
+    assert!(captures.len() >= 21, "only {}", captures.len());
     for capture in &captures {
         let windows = Windows::new(&capture.limits()).unwrap();
         let recorded = &capture.reference["libdrm"]["va_windows"];

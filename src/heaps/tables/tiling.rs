@@ -45,7 +45,7 @@ const LARGEST_TILE: u64 = 8 * 8 * 16 * 8;
 /// pipes.
 ///
 /// Source: `HwlComputeMaxBaseAlignments` of each generation in Mesa `src/amd/addrlib/src/`; the alignments that RADV
-/// 26.2.6 asks for on twelve chips agree (`tests/heaps/golden.rs`).
+/// 26.2.6 asks for on the recorded chips agree (`tests/heaps/golden.rs`).
 pub fn max_alignment(level: GfxLevel, registers: &TilingRegisters) -> Result<u64, UnknownPipeConfig> {
     let needed = match level {
         GfxLevel::Gfx6 => pipes(registers)? * largest(&registers.tile_modes, |_, mode| macro_tile_gfx6(mode)),

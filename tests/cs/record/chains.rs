@@ -1,6 +1,6 @@
 //! Chains of lists, and memory that lists keep.
 
-use crate::support::{CHIPS, device, host_memory, job_time, jobs::patient_gpu, queue};
+use crate::support::{chips, device, host_memory, job_time, jobs::patient_gpu, queue};
 use amdgpu_winsys::{
     cs::{
         self, ChainFault, CommandList, Execution, IbPlacement, IbPool, Inclusion, Keep, Queue, Stream, Submission,
@@ -42,7 +42,7 @@ fn tails(list: &CommandList) -> Vec<[u32; 4]> {
 
 #[test]
 fn a_replayed_list_is_chained_by_a_jump_with_the_bit_for_it_where_the_ring_has_it() {
-    for (name, ip) in CHIPS.into_iter().flat_map(|name| [Ip::Gfx, Ip::Compute].map(|ip| (name, ip))) {
+    for (name, ip) in chips().into_iter().flat_map(|name| [Ip::Gfx, Ip::Compute].map(|ip| (name, ip))) {
         let device = device(name);
         let (memory, queue) = (host_memory(&device, 4096), queue(&device, ip, 0));
         let Target::Pm4(target) = queue.target() else { unreachable!() };
@@ -72,7 +72,7 @@ fn a_replayed_list_is_chained_by_a_jump_with_the_bit_for_it_where_the_ring_has_i
 /// W-34: RADV undoes a chain with fillers that GFX6 does not know.
 #[test]
 fn w34_row_86_lists_are_chained_and_taken_apart_again_on_every_generation() {
-    for (name, ip) in CHIPS.into_iter().flat_map(|name| [Ip::Gfx, Ip::Compute].map(|ip| (name, ip))) {
+    for (name, ip) in chips().into_iter().flat_map(|name| [Ip::Gfx, Ip::Compute].map(|ip| (name, ip))) {
         let device = device(name);
         let memory = host_memory(&device, 4096);
         let queue = queue(&device, ip, 0);

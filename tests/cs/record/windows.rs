@@ -1,6 +1,6 @@
 //! Dwords that callers store by themselves: windows, streams of any language, pools and recorders.
 
-use crate::support::{CHIPS, device, host_memory, job_time, queue};
+use crate::support::{chips, device, host_memory, job_time, queue};
 use amdgpu_sim::SimKernel;
 use amdgpu_winsys::{
     cs::{
@@ -50,7 +50,7 @@ fn what_is_stored_into_windows_runs_on_every_kind_of_ring() {
 
 #[test]
 fn nothing_behind_the_window_is_lent_or_counted() {
-    for name in CHIPS {
+    for name in chips() {
         let device = device(name);
         for ip in [Ip::Gfx, Ip::Compute, Ip::Sdma] {
             let target = Target::new(device.info().gfx_level, ip).unwrap();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::spy::Spy;
 use crate::support::{
-    CHIPS, chip, device, host_memory, job_time,
+    chip, chips, device, host_memory, job_time,
     jobs::{context, impatient_gpu, load, patient_gpu, store, wait_for},
     queue,
 };
@@ -59,7 +59,7 @@ fn submit(queue: &Queue, lists: &[&CommandList], sets: &[&ResidencySet]) -> Resu
 
 #[test]
 fn lists_run_in_each_order_on_every_chip() {
-    for name in CHIPS {
+    for name in chips() {
         for ip in [Ip::Gfx, Ip::Compute, Ip::Sdma] {
             let rig = Rig::new(name, ip);
             let set = ResidencySet::new();

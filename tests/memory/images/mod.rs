@@ -17,7 +17,7 @@ use amdgpu_winsys::{
     winsys::{Bo, Device},
 };
 
-use crate::support::{CHIPS, chip};
+use crate::support::{chip, chips};
 
 /// A render target of several levels, which has DCC where the chip has it for such an image.
 const IMAGE: VulkanImage = VulkanImage {
@@ -33,7 +33,7 @@ const IMAGE: VulkanImage = VulkanImage {
 
 #[test]
 fn an_importer_learns_the_layout_of_an_image_on_every_chip() {
-    for name in CHIPS {
+    for name in chips() {
         let gpu = SimDevice::new(chip(name), SimOptions::default());
         let [ours, theirs] = [(); 2].map(|()| Device::new(gpu.open()).unwrap());
         let manager = MemoryManager::new(&ours, &TableOptions::default()).unwrap();

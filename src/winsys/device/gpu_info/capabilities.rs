@@ -108,9 +108,10 @@ impl Capabilities {
 }
 
 /// Returns `true` if PRT mappings work. The copy engine of GFX6 faults on them. Mesa 25.0.7 enables them for GFX7 and
-/// later; Mesa 26.2.6 disables them for Stoney. Carrizo has the same block, so both are excluded here.
+/// later; Mesa 26.2.6 disables them for Bonaire and Stoney, as its recorded answers show. The other chips of GFX7 have the same
+/// copy engine as Bonaire, and Carrizo has the same block as Stoney, so all of them are excluded here.
 fn has_sparse(gfx_level: GfxLevel, chip: Chip) -> bool {
-    gfx_level >= GfxLevel::Gfx7 && !matches!(chip, Chip::CHIP_CARRIZO | Chip::CHIP_STONEY)
+    gfx_level >= GfxLevel::Gfx8 && !matches!(chip, Chip::CHIP_CARRIZO | Chip::CHIP_STONEY)
 }
 
 #[cfg(test)]
@@ -128,11 +129,11 @@ mod tests {
     #[test]
     #[cfg_attr(miri, ignore = "system calls")]
     fn capabilities_come_and_go_with_the_generation() {
-        use GfxLevel::{Gfx7, Gfx8, Gfx9, Gfx11, Gfx12};
+        use GfxLevel::{Gfx8, Gfx9, Gfx11, Gfx12};
         for level in GfxLevel::ALL {
             let all = of(level, Chip::CHIP_NAVI21, 60, IdsFlags::PREEMPTION);
             for (capability, is_there) in [
-                (Capabilities::SPARSE, level >= Gfx7),
+                (Capabilities::SPARSE, level >= Gfx8),
                 (Capabilities::L2_UNCACHED, level >= Gfx9),
                 (Capabilities::REGISTER_SHADOWING, level < Gfx11),
                 (Capabilities::GFX12_DCC, level >= Gfx12),
