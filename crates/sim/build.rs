@@ -1,6 +1,6 @@
 //! Lists the captures in `data/devices`, so that a chip that comes with the simulator is one file and nothing else.
 
-use std::{env, error::Error, fs, path::PathBuf};
+use std::{env, error::Error, fmt::Write as _, fs, path::PathBuf};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let folder = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?).join("data/devices");
@@ -13,7 +13,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     files.sort();
-    let rows: Vec<String> = files.iter().map(|path| format!("    include_str!({path:?}),\n")).collect();
-    let list = format!("[\n{}]\n", rows.concat());
+    let mut list = String::from("[\n");
+    for path in &files {
+        let path = path.to_str().ok_or("the path of a capture is not UTF-8")?;
+        writeln!(list, "    include_str!({path:?}),")?;
+    }
+    list += "]\n";
     Ok(fs::write(PathBuf::from(env::var("OUT_DIR")?).join("captures.rs"), list)?)
 }

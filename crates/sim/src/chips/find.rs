@@ -8,7 +8,7 @@ use super::{
     error::ChipError,
     known::{names as known_names, profile, profiles},
     profile::Profile,
-    variants::variant,
+    variants::{Variant, variant},
 };
 
 /// Returns the chip that an argument of a command line selects: a known name of a chip, card or machine, or the path of a capture. A
@@ -56,7 +56,7 @@ fn split(word: &str) -> (&str, &str) {
 }
 
 fn named(word: &str) -> Result<Arc<Profile>, ChipError> {
-    if let Some(known) = profile(word).or_else(|| variant(word).map(|variant| variant.profile())) {
+    if let Some(known) = profile(word).or_else(|| variant(word).map(Variant::profile)) {
         return Ok(Arc::new(known.clone()));
     }
     let path = Path::new(word);

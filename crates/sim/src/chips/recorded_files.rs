@@ -210,7 +210,8 @@ fn bytes(node: &Node<'_>) -> Result<Vec<u8>, CaptureError> {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    let digit = |four: u8| char::from_digit(four.into(), 16).unwrap_or('0');
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
 #[cfg(test)]
