@@ -91,6 +91,18 @@ pub fn radv_name(chip: Chip) -> &'static str {
     }
 }
 
+/// Returns the name of a chip in the output of RADV 25.1 and later, where it differs from [`radv_name`].
+///
+/// Source: Mesa 26.2.6 `src/amd/common/amd_family.c`, `ac_get_family_name`.
+pub fn newer_radv_name(chip: Chip) -> Option<&'static str> {
+    match chip {
+        Chip::CHIP_GFX1150 => Some("STRIX1"),
+        Chip::CHIP_GFX1151 => Some("STRIX_HALO"),
+        Chip::CHIP_GFX1152 => Some("KRACKAN1"),
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
