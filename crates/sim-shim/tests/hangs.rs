@@ -58,7 +58,8 @@ fn a_hang_is_told_with_its_saved_ib_and_summed_up_and_can_fail_the_run() {
     assert!(said.contains("1 job hung: on ring comp_1.0.0, DISPATCH_DIRECT "), "{said}");
     let (_, saved) = said.split_once("(saved as ").expect("the name of a file");
     let saved = saved.split(')').next().unwrap();
-    assert!(saved.ends_with(".ib") && ibs.0.join(saved).is_file(), "{saved}");
+    let file = ibs.0.join(saved);
+    assert!(file.extension().is_some_and(|ending| ending == "ib") && file.is_file(), "{saved}");
     // The kernel's log, the dump, and what the simulator alone knows.
     let log = report.text("dmesg.txt");
     assert!(log.contains("ring comp_1.0.0 timeout, but soft recovered"), "{log}");
