@@ -26,7 +26,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 /// output is a picture.
 pub fn run(arguments: impl IntoIterator<Item = OsString>, out: &mut dyn Write) -> Exit {
     let mut visible = Visible::new(&mut *out);
-    let command = amdgpu_manual::compact(Arguments::command());
+    let command = amdgpu_output::manual::compact(Arguments::command());
     let parsed = command.try_get_matches_from(arguments).and_then(|matches| Arguments::from_arg_matches(&matches));
     let arguments = match parsed {
         Ok(arguments) => arguments,

@@ -6,6 +6,7 @@ use amdgpu_surface::Chip;
 
 use crate::{
     dispatch::Dispatch,
+    export::{Export, Interpolant},
     group::Group,
     image::cache::Images,
     memory::{Memory, PageFault},
@@ -22,9 +23,6 @@ use crate::{
         state::{Graphics, Indexing, Scratch, Status, Wave},
     },
 };
-
-/// The values of an attribute for a primitive: P0, P10 and P20 of each component.
-pub type Interpolant = [[u32; 3]; 4];
 
 /// A program of a graphics stage, and what all of its waves start with.
 #[derive(Clone, Debug)]
@@ -64,25 +62,6 @@ pub struct GraphicsWave<'w> {
     pub primitives: &'w [Vec<Interpolant>],
     /// The primitive of each quad.
     pub quads: &'w [u16],
-}
-
-/// An export of a wave.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Export {
-    /// The number of the target.
-    pub target: u8,
-    /// The components that are exported: a bit each.
-    pub enabled: u8,
-    /// `true` if components have 16 bits.
-    pub is_compressed: bool,
-    /// `true` for the last export of its kind.
-    pub is_last: bool,
-    /// `true` if lanes that are off are discarded.
-    pub is_valid_mask: bool,
-    /// The lanes that are on.
-    pub lanes: u64,
-    /// The components of each lane; 0 for those that are not exported.
-    pub values: [[u32; 64]; 4],
 }
 
 /// The reason why a wave did not end by itself.

@@ -5,8 +5,8 @@ use amdgpu_hw::GfxLevel;
 use crate::{
     alu::unit::Unit,
     dispatch::{Dispatch, MAX_WAVES},
+    export::Export,
     flaw::Flaw,
-    graphics::Export,
     image::cache::Images,
     memory::{Memory, PageFault},
     outcome::{Counters, Hang, Reason},

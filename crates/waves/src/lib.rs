@@ -29,6 +29,7 @@ mod alu;
 mod atomic;
 mod buffer;
 mod dispatch;
+mod export;
 mod flaw;
 mod graphics;
 mod group;
@@ -43,8 +44,9 @@ mod watch;
 mod wave;
 
 pub use dispatch::Dispatch;
+pub use export::{Export, Interpolant};
 pub use flaw::Flaw;
-pub use graphics::{Export, GraphicsStage, GraphicsWave, Interpolant, StageEnd, StageRunner};
+pub use graphics::{GraphicsStage, GraphicsWave, StageEnd, StageRunner};
 pub use image::error::ImageError;
 pub use memory::{Access, Memory, PageFault, Reach};
 pub use outcome::{Counters, Hang, Outcome, Reason};

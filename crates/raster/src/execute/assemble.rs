@@ -1,6 +1,6 @@
 //! Assembly of primitives from vertices and indices.
 
-use super::{Drawn, Memory, MemoryFault};
+use super::interface::{Drawn, Memory, MemoryFault};
 use crate::{DrawState, Topology};
 
 /// A primitive of an instance.

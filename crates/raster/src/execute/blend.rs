@@ -3,8 +3,8 @@
 use amdgpu_hw::GfxLevel;
 
 use super::{
-    Export,
-    format::{Format, half},
+    interface::Export,
+    target::format::{Format, half},
 };
 use crate::{Blend, BlendEquation};
 

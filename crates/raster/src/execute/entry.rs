@@ -2,7 +2,7 @@
 
 use amdgpu_hw::GfxLevel;
 
-use super::VertexWave;
+use super::interface::VertexWave;
 use crate::{DrawState, FrontEnd};
 
 /// The vertices and primitives of a wave.

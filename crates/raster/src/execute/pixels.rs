@@ -1,13 +1,15 @@
 //! From primitives to pixels: waves of the pixel shader, and what becomes of their exports.
 
 use super::{
-    Drawn, Ended, Export, Interpolant, Memory, PixelWave, Shaders,
     blend::{self, Inputs},
     clip::{self, Corner, Distances},
-    depth::{self, Access, Tested},
-    format::Format,
+    depth::{self, Tested},
+    interface::{Drawn, Ended, Export, Interpolant, Memory, PixelWave, Shaders},
     setup::{Area, ScreenCorner, Values, snapped},
-    surface::{Plane, Targets},
+    target::format::Format,
+    target::plane::Plane,
+    target::targets::Targets,
+    target::value::Access,
     thin::{Line, Point},
     vertices::{Drawable, Group},
 };

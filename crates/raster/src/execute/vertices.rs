@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use amdgpu_hw::GfxLevel;
 
 use super::{
-    Drawn, Ended, Export, Memory, MemoryFault, Shaders,
     assemble::{Primitive, Primitives},
     entry::{self, Contents},
+    interface::{Drawn, Ended, Export, Memory, MemoryFault, Shaders},
 };
 use crate::{DrawState, FrontEnd};
 

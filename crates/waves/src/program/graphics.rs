@@ -4,32 +4,9 @@ use amdgpu_isa::{Field, Format, Instruction};
 
 use super::{
     source::{Refusal, source},
-    step::{Action, Source},
+    step::{Action, GraphicsStep, Interpolation, Source},
 };
 use crate::alu::kernel::Type;
-
-/// An instruction that only graphics shaders have.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum GraphicsStep {
-    /// Sends registers to the fixed functions.
-    Export { target: u8, enabled: u8, is_compressed: bool, is_last: bool, is_valid_mask: bool, sources: [u16; 4] },
-    /// Interpolates an attribute: GFX6 to GFX10.3.
-    Interpolate { kind: Interpolation, destination: u16, source: u16, attribute: u8, channel: u8 },
-    /// Loads the three values of an attribute into the lanes of each quad: GFX11 and later.
-    Parameter { destination: u16, attribute: u8, channel: u8 },
-    /// Multiplies a value of another lane of the quad and adds: GFX11 and later.
-    Combine { destination: u16, sources: [Source; 3], negates: u8, first_lane: u8, adds_first: bool, clamp: bool },
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Interpolation {
-    /// P0 + P10 * I.
-    First,
-    /// P20 * J is added.
-    Second,
-    /// One of P10, P20 and P0, by number.
-    Move(u8),
-}
 
 impl GraphicsStep {
     /// Returns the largest VGPR.

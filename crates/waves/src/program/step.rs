@@ -6,7 +6,7 @@ use crate::{
         scalar::{Combine, Scalar},
     },
     matrix::step::MatrixStep,
-    program::{data::DataKind, graphics::GraphicsStep, image::step::ImageStep, lanes::Dpp, lanes::Sdwa},
+    program::{data::DataKind, image::step::ImageStep, lanes::Dpp, lanes::Sdwa},
 };
 
 /// An instruction and its length.
@@ -392,4 +392,27 @@ pub(crate) struct LdsTransfer {
 pub(crate) enum LdsTransferAccess {
     Buffer(BufferStep),
     Flat(FlatStep),
+}
+
+/// An instruction that only graphics shaders have.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum GraphicsStep {
+    /// Sends registers to the fixed functions.
+    Export { target: u8, enabled: u8, is_compressed: bool, is_last: bool, is_valid_mask: bool, sources: [u16; 4] },
+    /// Interpolates an attribute: GFX6 to GFX10.3.
+    Interpolate { kind: Interpolation, destination: u16, source: u16, attribute: u8, channel: u8 },
+    /// Loads the three values of an attribute into the lanes of each quad: GFX11 and later.
+    Parameter { destination: u16, attribute: u8, channel: u8 },
+    /// Multiplies a value of another lane of the quad and adds: GFX11 and later.
+    Combine { destination: u16, sources: [Source; 3], negates: u8, first_lane: u8, adds_first: bool, clamp: bool },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Interpolation {
+    /// P0 + P10 * I.
+    First,
+    /// P20 * J is added.
+    Second,
+    /// One of P10, P20 and P0, by number.
+    Move(u8),
 }

@@ -6,8 +6,8 @@ use super::{
 };
 use crate::{
     alu::kernel::{Lanes, flush32},
-    graphics::{Export, Interpolant},
-    program::graphics::{GraphicsStep, Interpolation},
+    export::{Export, Interpolant},
+    program::step::{GraphicsStep, Interpolation},
 };
 
 /// Returns the lanes of all quads that have a lane in `mask`.

@@ -8,7 +8,7 @@ use amdgpu_surface::Chip;
 use amdgpu_waves::{Access, GraphicsStage, GraphicsWave, Limits, PageFault, Reason, StageEnd, StageRunner};
 
 use super::{
-    interpreter::{JobMemory, border_colors, report},
+    job_memory::{JobMemory, border_colors, report},
     skipped::Skipped,
 };
 use crate::gpu::{Draw, Job, Memory, Scene, Unfinished};

@@ -7,6 +7,7 @@ pub(crate) mod draws;
 pub(crate) mod fault_cell;
 pub(crate) mod gang;
 pub(crate) mod interpreter;
+mod job_memory;
 pub(crate) mod processor;
 pub(crate) mod resets;
 pub(crate) mod ring;

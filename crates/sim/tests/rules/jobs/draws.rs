@@ -225,10 +225,10 @@ fn a_draw_with_a_feature_that_is_not_simulated_is_left_out_and_named() {
     let rig = Rig::new(&device);
     Draw::new(GfxLevel::Gfx10_3).with("VGT_SHADER_STAGES_EN", 1 << 5).run(&rig).unwrap();
     Draw::new(GfxLevel::Gfx10_3).with("VGT_SHADER_STAGES_EN", 1 << 5).run(&rig).unwrap();
-    Draw::new(GfxLevel::Gfx10_3).with("VGT_PRIMITIVE_TYPE", 1).run(&rig).unwrap();
+    Draw::new(GfxLevel::Gfx10_3).with("VGT_PRIMITIVE_TYPE", 11).run(&rig).unwrap();
     assert_eq!(drawn(&rig), 0);
     let skipped: Vec<_> = device.skipped_draws().into_iter().map(|one| (one.reason, one.count)).collect();
-    assert_eq!(skipped, [("geometry shader".to_owned(), 2), ("points".to_owned(), 1)]);
+    assert_eq!(skipped, [("geometry shader".to_owned(), 2), ("topology 11".to_owned(), 1)]);
     let shown = device.skipped_draws()[0].to_string();
     assert!(shown.starts_with("2 draws were not executed: geometry shader; the first: DRAW_INDEX_AUTO"), "{shown}");
 }

@@ -3,35 +3,34 @@
 use amdgpu_hw::GfxLevel;
 use amdgpu_surface::{Chip, addr1, addr2, addr3, tiler::Subresource};
 
-use super::{dcc::Dcc, depth, format::Format, htile::Htile};
-use crate::{Colour, Depth, DepthPlane, DrawState, Feature};
+use crate::{Colour, Depth, DepthPlane, DrawState};
 
 /// A level of a target, prepared for computing addresses.
 #[derive(Debug)]
-pub(super) struct Plane {
+pub(in crate::execute) struct Plane {
     level: Subresource,
     base: u64,
     xor: u64,
     first_layer: u32,
     last_layer: u32,
-    pub(super) bytes: usize,
+    pub(in crate::execute) bytes: usize,
 }
 
 impl Plane {
     /// Returns the address of a pixel; `None` outside the target.
-    pub(super) fn address(&self, x: u32, y: u32, layer: u32) -> Option<u64> {
+    pub(in crate::execute) fn address(&self, x: u32, y: u32, layer: u32) -> Option<u64> {
         let offset = self.offset(x, y, layer)?;
         Some(self.base.wrapping_add(offset ^ self.xor) & 0xffff_ffff_ffff)
     }
 
     /// Returns the offset of a pixel from the start of the target.
-    pub(super) fn offset(&self, x: u32, y: u32, layer: u32) -> Option<u64> {
+    pub(in crate::execute) fn offset(&self, x: u32, y: u32, layer: u32) -> Option<u64> {
         let z = self.first_layer.checked_add(layer).filter(|z| *z <= self.last_layer)?;
         self.level.address(x, y, z, 0).ok()
     }
 
     /// Returns the padded width and height.
-    pub(super) fn size(&self) -> [u32; 2] {
+    pub(in crate::execute) fn size(&self) -> [u32; 2] {
         let [width, height, _] = self.level.extent();
         [width, height]
     }
@@ -51,79 +50,14 @@ struct Facts {
     layers: [u32; 2],
 }
 
-/// The targets of a draw.
-#[derive(Debug, Default)]
-pub(super) struct Targets {
-    pub(super) colours: Vec<(Colour, Format, Plane)>,
-    /// The metadata of each of them.
-    pub(super) dcc: Vec<Option<Dcc>>,
-    /// `true` if colours are not written, only their metadata is opened.
-    pub(super) opens_only: bool,
-    pub(super) depth: Option<Plane>,
-    pub(super) stencil: Option<Plane>,
-    pub(super) htile: Option<Htile>,
-    /// The size of the largest target; nothing is drawn outside.
-    pub(super) size: Option<[u32; 2]>,
-}
-
-impl Targets {
-    /// Prepares the targets that the draw accesses.
-    pub(super) fn new(state: &DrawState, chip: Option<&Chip>) -> Result<Self, Feature> {
-        let mode = state.operation.mode;
-        let mut targets = Self { opens_only: mode > 1, ..Self::default() };
-        // The mode alone decides: with other modes than writing, masks do not count, and the first target is meant.
-        let is_used = |colour: &&Colour| (mode == 1 && colour.written() != 0) || (mode > 1 && colour.index == 0);
-        for colour in state.colours.iter().filter(is_used) {
-            let format = Format::new(colour).ok_or(Feature::ColourFormat(colour.format))?;
-            let facts = Facts {
-                bits: format.bits(),
-                size: colour.size,
-                slices: colour.depth,
-                is_volume: colour.is_volume,
-                level: colour.level,
-                last_level: colour.last_level,
-                mode: colour.mode,
-                pitch: colour.pitch,
-                address: colour.address,
-                layers: colour.layers,
-            };
-            let plane = plane(state.level, chip, &facts).ok_or(Feature::Tiling(colour.mode))?;
-            targets.dcc.push(Dcc::new(state.level, chip, colour, &format, &plane)?);
-            targets.colours.push((*colour, format, plane));
-        }
-        let depth = &state.depth;
-        let uses_htile = depth.has_htile && state.level < GfxLevel::Gfx12;
-        let tests = depth.test.is_some()
-            || depth.bounds.is_some()
-            || depth.clears[0].is_some()
-            || uses_htile && depth.decompresses[0];
-        if let Some(found) = depth.plane.filter(|_| tests) {
-            let bits = if found.format == 1 { 16 } else { 32 };
-            targets.depth =
-                Some(depth_plane(state, chip, &found, bits, depth.splits[0]).ok_or(Feature::Tiling(found.mode))?);
-        }
-        if let Some(found) = depth.stencil.filter(|_| depth.faces.is_some() || uses_htile && depth.decompresses[1]) {
-            targets.stencil =
-                Some(depth_plane(state, chip, &found, 8, depth.splits[1]).ok_or(Feature::Tiling(found.mode))?);
-        }
-        if uses_htile && let Some(plane) = targets.depth.as_ref().or(targets.stencil.as_ref()) {
-            let format = depth.plane.map_or(3, |plane| plane.format);
-            let clear = depth::stored(format, f32::from_bits(depth.htile.depth_clear));
-            // The order of dwords is that of depth, even where only stencil is accessed.
-            let bits = match depth.plane {
-                Some(plane) if plane.format == 1 => 16,
-                Some(_) => 32,
-                None => 8,
-            };
-            targets.htile = Some(Htile::new(state, chip, plane, bits, clear).ok_or(Feature::Htile)?);
-        }
-        let planes = targets.colours.iter().map(|(_, _, plane)| plane).chain(&targets.depth).chain(&targets.stencil);
-        targets.size = planes.map(Plane::size).reduce(|a, b| [a[0].max(b[0]), a[1].max(b[1])]);
-        Ok(targets)
-    }
-}
-
-fn depth_plane(state: &DrawState, chip: Option<&Chip>, plane: &DepthPlane, bits: u32, split: u32) -> Option<Plane> {
+/// Returns the plane of depth or stencil; `None` if it has no addresses.
+pub(in crate::execute) fn depth_plane(
+    state: &DrawState,
+    chip: Option<&Chip>,
+    plane: &DepthPlane,
+    bits: u32,
+    split: u32,
+) -> Option<Plane> {
     let depth = &state.depth;
     let facts = Facts {
         bits,
@@ -142,6 +76,28 @@ fn depth_plane(state: &DrawState, chip: Option<&Chip>, plane: &DepthPlane, bits:
         GfxLevel::Gfx7 | GfxLevel::Gfx8 => tiled_depth(chip?, depth, &facts, split),
         level => self::plane(level, chip, &facts),
     }
+}
+
+/// Returns the plane of a colour target; `None` if it has no addresses.
+pub(in crate::execute) fn colour_plane(
+    level: GfxLevel,
+    chip: Option<&Chip>,
+    colour: &Colour,
+    bits: u32,
+) -> Option<Plane> {
+    let facts = Facts {
+        bits,
+        size: colour.size,
+        slices: colour.depth,
+        is_volume: colour.is_volume,
+        level: colour.level,
+        last_level: colour.last_level,
+        mode: colour.mode,
+        pitch: colour.pitch,
+        address: colour.address,
+        layers: colour.layers,
+    };
+    plane(level, chip, &facts)
 }
 
 /// Returns the plane of a target; `None` if it has no addresses.

@@ -47,39 +47,39 @@ const ORDERS: [[[usize; 4]; 4]; 4] = [
 
 /// The number formats.
 mod number {
-    pub(super) const UNORM: u32 = 0;
-    pub(super) const SNORM: u32 = 1;
-    pub(super) const UINT: u32 = 4;
-    pub(super) const SINT: u32 = 5;
-    pub(super) const SRGB: u32 = 6;
+    pub(in crate::execute) const UNORM: u32 = 0;
+    pub(in crate::execute) const SNORM: u32 = 1;
+    pub(in crate::execute) const UINT: u32 = 4;
+    pub(in crate::execute) const SINT: u32 = 5;
+    pub(in crate::execute) const SRGB: u32 = 6;
 }
 
 /// A colour format, prepared for conversions.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Format {
+pub(in crate::execute) struct Format {
     channels: &'static [u32],
     order: [usize; 4],
     number: u32,
 }
 
 impl Format {
-    pub(super) fn new(colour: &Colour) -> Option<Self> {
+    pub(in crate::execute) fn new(colour: &Colour) -> Option<Self> {
         let channels = channels(colour.format)?;
         let order = ORDERS[channels.len() - 1][colour.swap as usize & 3];
         Some(Self { channels, order, number: colour.number })
     }
 
     /// Returns the size of a pixel in bits.
-    pub(super) fn bits(&self) -> u32 {
+    pub(in crate::execute) fn bits(&self) -> u32 {
         self.channels.iter().sum()
     }
 
-    pub(super) const fn is_integer(&self) -> bool {
+    pub(in crate::execute) const fn is_integer(&self) -> bool {
         matches!(self.number, number::UINT | number::SINT)
     }
 
     /// Returns the range that blending clamps to; `None` for floats.
-    pub(super) const fn range(&self) -> Option<[f32; 2]> {
+    pub(in crate::execute) const fn range(&self) -> Option<[f32; 2]> {
         match self.number {
             number::UNORM | number::SRGB => Some([0.0, 1.0]),
             number::SNORM => Some([-1.0, 1.0]),
@@ -93,7 +93,7 @@ impl Format {
     }
 
     /// Returns the bits of the components of a mask.
-    pub(super) fn bits_of(&self, mask: u32) -> u128 {
+    pub(in crate::execute) fn bits_of(&self, mask: u32) -> u128 {
         let mut shift = 0;
         let mut bits = 0;
         for (channel, width) in self.channels.iter().enumerate() {
@@ -106,14 +106,14 @@ impl Format {
     }
 
     /// Returns the bits of the highest channel.
-    pub(super) fn last_channel(&self) -> u128 {
+    pub(in crate::execute) fn last_channel(&self) -> u128 {
         let width = self.channels.last().copied().unwrap_or(0);
         ((1_u128 << width) - 1) << (self.bits() - width)
     }
 
     /// Returns the pixel whose channels are at the ends of their ranges, 0 or the largest: most channels, and the one that has a bit of
     /// its own in codes of DCC. That is the highest channel if alpha is there, or there is no alpha; otherwise the lowest.
-    pub(super) fn extremes(&self, colour: &Colour, main: bool, extra: bool) -> u128 {
+    pub(in crate::execute) fn extremes(&self, colour: &Colour, main: bool, extra: bool) -> u128 {
         let count = self.channels.len();
         let has_extra = !matches!(self.channels, [5, 6, 5] | [11, 11, 10]);
         // Orders that are reversed have alpha in the lowest channel.
@@ -136,7 +136,7 @@ impl Format {
     }
 
     /// Returns the components of a pixel: floats or integers as bits. Those that the format lacks are 0, alpha is one.
-    pub(super) fn unpack(&self, raw: u128) -> [u32; 4] {
+    pub(in crate::execute) fn unpack(&self, raw: u128) -> [u32; 4] {
         let one = if self.is_integer() { 1 } else { 1.0_f32.to_bits() };
         let mut components = [0, 0, 0, one];
         let mut shift = 0;
@@ -150,7 +150,7 @@ impl Format {
     }
 
     /// Returns the pixel for components.
-    pub(super) fn pack(&self, components: [u32; 4]) -> u128 {
+    pub(in crate::execute) fn pack(&self, components: [u32; 4]) -> u128 {
         let mut shift = 0;
         let mut raw = 0;
         for (channel, width) in self.channels.iter().enumerate() {
@@ -241,7 +241,7 @@ fn small(component: u32, mantissa: u32) -> u32 {
 }
 
 /// Returns the value of a 16-bit float.
-pub(super) fn half(bits: u16) -> f32 {
+pub(in crate::execute) fn half(bits: u16) -> f32 {
     let bits = u32::from(bits);
     let (sign, exponent, fraction) = ((bits & 0x8000) << 16, bits >> 10 & 31, bits & 0x3ff);
     match exponent {

@@ -16,7 +16,7 @@ use amdgpu_surface::{
     },
 };
 
-use super::{depth::Access, format::Format, surface::Plane};
+use super::{format::Format, plane::Plane, value::Access};
 use crate::{Colour, Feature};
 
 /// The bytes of colour that a byte of DCC describes.
@@ -47,7 +47,7 @@ enum Cleared {
 
 /// The metadata of a target.
 #[derive(Debug)]
-pub(super) struct Dcc {
+pub(in crate::execute) struct Dcc {
     level: GfxLevel,
     base: u64,
     order: Order,
@@ -61,7 +61,7 @@ pub(super) struct Dcc {
 
 impl Dcc {
     /// Prepares the metadata of a target; `None` if it has none.
-    pub(super) fn new(
+    pub(in crate::execute) fn new(
         level: GfxLevel,
         chip: Option<&Chip>,
         colour: &Colour,
@@ -118,7 +118,7 @@ impl Dcc {
     /// # Errors
     ///
     /// The code of a block that is compressed, which nothing here writes.
-    pub(super) fn open(
+    pub(in crate::execute) fn open(
         &mut self,
         access: &mut Access<'_>,
         pixel: [u32; 3],

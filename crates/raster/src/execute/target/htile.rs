@@ -16,7 +16,7 @@ use amdgpu_surface::{
     },
 };
 
-use super::{depth::Access, surface::Plane};
+use super::{plane::Plane, value::Access};
 use crate::{Depth, DrawState};
 
 /// The width and height of a tile.
@@ -41,7 +41,7 @@ enum Order {
 
 /// The HTILE of a target.
 #[derive(Debug)]
-pub(super) struct Htile {
+pub(in crate::execute) struct Htile {
     base: u64,
     order: Order,
     has_stencil: bool,
@@ -57,7 +57,13 @@ pub(super) struct Htile {
 
 impl Htile {
     /// Prepares the HTILE of a target; `None` if it has no addresses.
-    pub(super) fn new(state: &DrawState, chip: Option<&Chip>, plane: &Plane, bits: u32, clear: u32) -> Option<Self> {
+    pub(in crate::execute) fn new(
+        state: &DrawState,
+        chip: Option<&Chip>,
+        plane: &Plane,
+        bits: u32,
+        clear: u32,
+    ) -> Option<Self> {
         let (depth, chip) = (&state.depth, chip?);
         let size = plane.size();
         let (order, base) = match state.level {
@@ -101,7 +107,7 @@ impl Htile {
     /// # Errors
     ///
     /// The dword of a tile that is compressed, which nothing here writes.
-    pub(super) fn open(
+    pub(in crate::execute) fn open(
         &mut self,
         access: &mut Access<'_>,
         [x, y, layer]: [u32; 3],
