@@ -117,7 +117,7 @@ fn dma(chip: &str, ip: Ip, syncs: bool, waits: Option<bool>) -> Rig {
 
 #[test]
 fn graphics_rings_wait_for_dma_before_they_use_what_it_wrote() {
-    for chip in CHIPS {
+    for chip in CHIPS.into_iter().filter(|chip| *chip != "pitcairn") {
         let report = dma(chip, Ip::Gfx, false, None).only();
         assert_eq!(report.kind, HazardKind::Race, "{report}");
         assert!(report.missing.contains("cp_sync"), "{report}");
@@ -137,7 +137,9 @@ fn graphics_rings_wait_for_dma_before_they_use_what_it_wrote() {
 
 #[test]
 fn a_job_ends_with_idle_dma() {
-    for chip in CHIPS {
+    // RADV never waits for DMA on GFX6, so the model does not ask for it.
+    assert!(dma("pitcairn", Ip::Gfx, false, None).gpu.hazards().is_empty());
+    for chip in CHIPS.into_iter().filter(|chip| *chip != "pitcairn") {
         let run = |syncs: bool| {
             let rig = Rig::new(chip, Ip::Gfx);
             rig.poke(0, 1);

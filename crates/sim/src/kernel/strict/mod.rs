@@ -14,6 +14,7 @@
 //! * WRITE_DATA and end-of-pipe stores of GFX9 go through L2, like the command processor's reads;
 //! * from GFX10 on, the caches in front of L2 are invalidated where a job starts, on which radeonsi relies;
 //! * an operation on a range of addresses is one on everything;
+//! * CP DMA of GFX6 and of MEC is in order with packets, because RADV does not wait for it there;
 //! * jobs of a ring do not overlap, and a wait for memory ends everything up to the last end-of-pipe event;
 //! * user queues are not modelled.
 
@@ -83,8 +84,9 @@ impl Caches {
         if matches!(target, Target::Pm4(_)) && self.level >= GfxLevel::Gfx10 {
             self.model.lock().operate(first, FrontCaches::all(), false, false);
         }
-        // MEC executes DMA in order.
-        let has_dma = matches!(target, Target::Pm4(target) if target.ring == Ring::Gfx);
+        // MEC executes DMA in order, and RADV never waits for it on GFX6.
+        let has_dma =
+            matches!(target, Target::Pm4(target) if target.ring == Ring::Gfx && target.level >= GfxLevel::Gfx7);
         Order { job, first, shaders: first, dma: first, pfp: first, has_dma, waits_for_dma: false }
     }
 
