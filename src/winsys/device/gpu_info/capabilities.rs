@@ -107,11 +107,12 @@ impl Capabilities {
     }
 }
 
-/// Returns `true` if PRT mappings work. The copy engine of GFX6 faults on them. Mesa 25.0.7 enables them for GFX7 and
-/// later; Mesa 26.2.6 disables them for Bonaire and Stoney, as its recorded answers show. The other chips of GFX7 have the same
-/// copy engine as Bonaire, and Carrizo has the same block as Stoney, so all of them are excluded here.
+/// Returns `true` if PRT mappings work: from Polaris on. Mesa 25.0.7 also has them for the chips of GFX7 and GFX8 before it, Mesa
+/// 26.2.6 does not (`ac_gpu_info.c`: the family is at least `CHIP_POLARIS10`); its recorded answers for Bonaire and Stoney agree.
+/// The copy engine of GFX6 faults on them.
 fn has_sparse(gfx_level: GfxLevel, chip: Chip) -> bool {
-    gfx_level >= GfxLevel::Gfx8 && !matches!(chip, Chip::CHIP_CARRIZO | Chip::CHIP_STONEY)
+    use Chip::{CHIP_POLARIS10, CHIP_POLARIS11, CHIP_POLARIS12, CHIP_VEGAM};
+    gfx_level >= GfxLevel::Gfx9 || matches!(chip, CHIP_POLARIS10 | CHIP_POLARIS11 | CHIP_POLARIS12 | CHIP_VEGAM)
 }
 
 #[cfg(test)]
@@ -133,7 +134,7 @@ mod tests {
         for level in GfxLevel::ALL {
             let all = of(level, Chip::CHIP_NAVI21, 60, IdsFlags::PREEMPTION);
             for (capability, is_there) in [
-                (Capabilities::SPARSE, level >= Gfx8),
+                (Capabilities::SPARSE, level >= Gfx9),
                 (Capabilities::L2_UNCACHED, level >= Gfx9),
                 (Capabilities::REGISTER_SHADOWING, level < Gfx11),
                 (Capabilities::GFX12_DCC, level >= Gfx12),
@@ -162,8 +163,10 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "system calls")]
-    fn two_chips_of_gfx8_have_no_partially_resident_memory() {
-        let has = |chip| of(GfxLevel::Gfx8, chip, 60, IdsFlags::empty()).contains(Capabilities::SPARSE);
-        assert!(!has(Chip::CHIP_CARRIZO) && !has(Chip::CHIP_STONEY) && has(Chip::CHIP_POLARIS10));
+    fn partially_resident_memory_begins_with_polaris() {
+        let has = |level, chip| of(level, chip, 60, IdsFlags::empty()).contains(Capabilities::SPARSE);
+        let of_gfx8 = |chip| has(GfxLevel::Gfx8, chip);
+        assert!(!has(GfxLevel::Gfx7, Chip::CHIP_HAWAII) && !of_gfx8(Chip::CHIP_TONGA) && !of_gfx8(Chip::CHIP_STONEY));
+        assert!(of_gfx8(Chip::CHIP_POLARIS10) && of_gfx8(Chip::CHIP_VEGAM) && has(GfxLevel::Gfx9, Chip::CHIP_VEGA10));
     }
 }

@@ -120,7 +120,7 @@ mod tests {
 
     /// Returns the rules that lines of text break, which waves need not be able to execute.
     fn broken(level: GfxLevel, lines: &[&str]) -> Vec<&'static str> {
-        let shape = Shape { level, wave: WaveSize::Wave64, vgprs: 256 };
+        let shape = Shape { level, wave: WaveSize::Wave64, vgprs: 256, is_graphics: false };
         let mut hazards = Hazards::new(shape);
         let steps = lines.iter().enumerate().filter_map(|(pc, line)| {
             let instruction = assemble(level, shape.wave, line).expect(line);
