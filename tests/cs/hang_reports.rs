@@ -103,7 +103,7 @@ const RINGS: [(&str, Ip); 5] = [
 
 /// W-41: RADV's hang-debug mode replaces preambles, and guesses after a second; here nothing changes in what is submitted.
 #[test]
-fn w41_a_hang_in_the_middle_of_an_ib_is_shown_decoded_with_objects_by_name() {
+fn a_hang_in_the_middle_of_an_ib_is_shown_decoded_with_objects_by_name() {
     for (name, ip) in RINGS {
         let rig = Rig::new(name, ip);
         let report = rig.lose(&rig.stuck(rig.at(200)));

@@ -110,7 +110,7 @@ fn the_guilty_are_told_so_by_waits_submissions_and_checks() {
 
 /// W-26: RADV blames victims, and gives them up.
 #[test]
-fn w26_victims_are_not_blamed_and_those_who_lost_nothing_go_on() {
+fn victims_are_not_blamed_and_those_who_lost_nothing_go_on() {
     let gpu = patient_gpu("navi21");
     let victim = Rig::new(&gpu, Ip::Gfx);
     let (idle, elsewhere) = (victim.another(Ip::Gfx), Rig::new(&gpu, Ip::Compute));
@@ -166,7 +166,7 @@ fn a_gpu_that_was_removed_is_told_apart() {
 
 /// W-25: RADV reports the five seconds that a submission waits for another as a GPU hang of its own.
 #[test]
-fn w25_a_submission_that_came_too_early_is_no_loss() {
+fn a_submission_that_came_too_early_is_no_loss() {
     let kernel = Arc::new(FaultInjector::new(SimKernel::open(chip("navi21"))));
     let rig = Rig::of(&Device::new(Arc::clone(&kernel)).unwrap(), Ip::Gfx);
     let never = Syncobj::new(&rig.device, false).unwrap();
@@ -184,7 +184,7 @@ fn w25_a_submission_that_came_too_early_is_no_loss() {
 
 /// W-25, the other way round: a context that really lost its work is not taken for one that came too early.
 #[test]
-fn w25_a_loss_is_a_loss_whatever_else_was_waited_for() {
+fn a_loss_is_a_loss_whatever_else_was_waited_for() {
     let gpu = patient_gpu("navi21");
     let rig = Rig::new(&gpu, Ip::Gfx);
     let fence = rig.running();
@@ -216,7 +216,7 @@ fn a_dependency_that_was_lost_is_no_loss_of_ones_own() {
 
 /// W-26: RADV's waits succeed after a hang, because a lost job signals what it was to signal.
 #[test]
-fn w26_a_wait_for_a_sync_object_tells_of_the_loss_behind_it() {
+fn a_wait_for_a_sync_object_tells_of_the_loss_behind_it() {
     let rig = Rig::new(&impatient_gpu("navi21"), Ip::Compute);
     let done = Syncobj::new(&rig.device, false).unwrap();
     rig.start(Submission { signals: &[SyncPoint::timeline(&done, 4)], ..Submission::default() }).unwrap();

@@ -35,7 +35,7 @@ proptest! {
     /// W-32: RADV leaves what goes behind out of the count, and submits empty calls or never ends when one stream alone is
     /// too long.
     #[test]
-    fn w32_every_ib_is_in_one_call_in_order_and_no_call_is_empty_or_too_long(
+    fn every_ib_is_in_one_call_in_order_and_no_call_is_empty_or_too_long(
         lists in prop::collection::vec(0..50_usize, 0..30),
         limits in limits(),
     ) {

@@ -57,7 +57,7 @@ fn going_down_to_what_is_permitted_is_asked_for_in_so_many_words() {
 
 /// W-47: that a queue has one object was an unwritten rule.
 #[test]
-fn w47_a_queue_has_one_object() {
+fn a_queue_has_one_object() {
     let device = device("navi21");
     let context = context(&device);
     let queue = Queue::new(&context, Ip::Compute, 2).unwrap();
@@ -166,7 +166,7 @@ fn encrypted_submissions_are_for_chips_that_can() {
 
 /// W-38: libdrm leaves its out pointer dangling when a list is not made, and the list behind when it is not destroyed.
 #[test]
-fn w38_a_list_that_was_refused_is_none_and_one_that_was_made_is_given_back() {
+fn a_list_that_was_refused_is_none_and_one_that_was_made_is_given_back() {
     let device = device("navi21");
     let memory = host_memory(&device, 4096);
     let known = BoListEntry { bo_handle: memory.bo().handle(), bo_priority: 0 };

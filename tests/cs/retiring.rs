@@ -164,7 +164,7 @@ fn is_closing(call: &Seen) -> bool {
 /// Row 102, W-30: while one thread lets go of what a submission used, which the kernel makes take long, others submit to
 /// the same queue, ask it, and wait for it.
 #[test]
-fn w30_letting_go_of_what_a_submission_used_keeps_nobody_else_waiting() {
+fn letting_go_of_what_a_submission_used_keeps_nobody_else_waiting() {
     type Retire = fn(&Queue, &CommandList, &DeviceMemory);
     let ways: [Retire; 3] = [
         |queue, _, _| assert!(queue.in_flight() <= 1),

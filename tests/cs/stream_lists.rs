@@ -46,7 +46,7 @@ fn tails(list: &CommandList) -> Vec<[u32; 4]> {
 }
 
 #[test]
-fn w47_every_pm4_ib_ends_with_four_dwords_that_are_a_jump_or_a_filler() {
+fn every_pm4_ib_ends_with_four_dwords_that_are_a_jump_or_a_filler() {
     for (name, ip) in chips().into_iter().flat_map(|name| [(name, Ip::Gfx), (name, Ip::Compute)]) {
         let device = device(name);
         let Some(Target::Pm4(target)) = Target::new(device.info().gfx_level, ip) else { unreachable!() };
@@ -162,7 +162,7 @@ fn calls_do_not_nest_and_lists_run_in_streams_of_their_ring_and_device_only() {
 
 /// W-35: every IB cost a BO, an address, a binding and a mapping.
 #[test]
-fn w35_lists_of_a_pool_take_no_new_memory_once_their_fences_have_signalled() {
+fn lists_of_a_pool_take_no_new_memory_once_their_fences_have_signalled() {
     let kernel = Arc::new(SimKernel::open(chip("navi31")));
     let device = Device::new(Arc::clone(&kernel)).unwrap();
     let (queue, memory) = (queue(&device, Ip::Gfx, 0), host_memory(&device, 4096));
@@ -358,7 +358,7 @@ fn row_89_preambles_are_one_ib_each_and_all_for_one_ring() {
 
 /// W-21: RADV goes on with a capacity that it does not have, and writes in front of its mapping.
 #[test]
-fn w21_wherever_a_growth_breaks_the_error_sticks_and_nothing_is_lost_or_overwritten() {
+fn wherever_a_growth_breaks_the_error_sticks_and_nothing_is_lost_or_overwritten() {
     const PACKETS: u32 = 40_000;
     for failing in 0.. {
         let kernel = Arc::new(FaultInjector::new(SimKernel::open(chip("navi10"))));
@@ -419,7 +419,7 @@ fn row_84_an_error_that_is_recorded_is_answered_at_the_end() {
 
 /// W-20: RADV bounds the bytes of an IB by the number of dwords that it may have.
 #[test]
-fn w20_an_ib_grows_to_the_dwords_that_the_packet_can_say_and_one_packet_may_fill_it() {
+fn an_ib_grows_to_the_dwords_that_the_packet_can_say_and_one_packet_may_fill_it() {
     for (name, ip) in [("pitcairn", Ip::Gfx), ("navi31", Ip::Compute), ("vega10", Ip::Sdma)] {
         let device = SimDevice::new(chip(name), SimOptions::default());
         let device = Device::new(device.open()).unwrap();

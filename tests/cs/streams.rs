@@ -121,7 +121,7 @@ fn more_at_once_than_an_ib_holds_is_refused_and_nothing_is_lost() {
 }
 
 #[test]
-fn w21_a_stream_that_cannot_grow_is_poisoned_until_it_is_cleared() {
+fn a_stream_that_cannot_grow_is_poisoned_until_it_is_cleared() {
     let kernel = Arc::new(FaultInjector::new(SimKernel::open(chip("navi21"))));
     let device = Device::new(Arc::clone(&kernel)).unwrap();
     let target = pm4::Target::compute(device.info().gfx_level);

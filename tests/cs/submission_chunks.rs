@@ -48,7 +48,7 @@ fn idle_lists(device: &Device, target: Target, count: usize) -> Vec<CommandList>
 
 /// W-33: RADV marks every IB as preemptible, of which the kernel takes one for each call; and nothing is marked unasked.
 #[test]
-fn w33_the_last_ib_of_each_graphics_call_is_preemptible_and_only_if_asked() {
+fn the_last_ib_of_each_graphics_call_is_preemptible_and_only_if_asked() {
     let (_gpu, device, calls) = watched();
     // Each call begins with the preamble of the queue.
     for (ip, lists, expected) in [(Ip::Gfx, 200, vec![192, 10]), (Ip::Compute, 3, vec![4]), (Ip::Gfx, 1, vec![2])] {
@@ -68,7 +68,7 @@ fn w33_the_last_ib_of_each_graphics_call_is_preemptible_and_only_if_asked() {
 
 /// W-24: the last call alone signals, and the first alone waits.
 #[test]
-fn w24_the_first_call_waits_and_the_last_one_signals() {
+fn the_first_call_waits_and_the_last_one_signals() {
     let (_gpu, device, calls) = watched();
     let queue = queue(&device, Ip::Compute, 0);
     let lists = idle_lists(&device, queue.target(), 301);

@@ -27,7 +27,7 @@ fn manager(name: &str) -> MemoryManager {
 
 /// W-13: RADV caps an allocation at 0xFFFFFFFC bytes, whatever the heap has.
 #[test]
-fn w13_an_allocation_may_have_more_than_4_gib_up_to_its_heap() {
+fn an_allocation_may_have_more_than_4_gib_up_to_its_heap() {
     let manager = manager("navi21");
     let heap_size = manager.properties().heaps()[0].size;
     for size in [0xffff_fffc, 4 * GIB, 4 * GIB + 1, 5 * GIB] {
@@ -101,7 +101,7 @@ fn row_65_addresses_suit_any_image_and_whole_fragments_from_their_size_on() {
 /// W-46: always-valid memory takes the lock of the page tables, and is all moved in for every submission once it does not
 /// fit; RADV has nothing else.
 #[test]
-fn w46_memory_is_always_valid_while_it_fits_comfortably_and_listed_beyond() {
+fn memory_is_always_valid_while_it_fits_comfortably_and_listed_beyond() {
     // VRAM that the CPU never sees, VRAM that it sees, and GTT: each counts by itself.
     for memory_type in [0, 3, 5] {
         let local = |policy| {
@@ -206,7 +206,7 @@ fn a_priority_can_change_and_is_radvs() {
 
 /// W-17: a refused reservation of sparse addresses leaves nothing behind; RADV leaks the array of its ranges.
 #[test]
-fn w17_a_refused_reservation_gives_its_addresses_back() {
+fn a_refused_reservation_gives_its_addresses_back() {
     let kernel = Arc::new(FaultInjector::new(SimKernel::open(chip("navi21"))));
     let device = Device::new(Arc::clone(&kernel)).unwrap();
     let before = (kernel.inner().census(), device.addresses().leased_bytes());

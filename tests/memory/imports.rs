@@ -163,7 +163,7 @@ fn always_valid_memory_is_never_exported() {
 
 /// W-18: when a later step of an import failed, RADV had closed the descriptor already and freed the BO twice.
 #[test]
-fn w18_a_failed_import_leaves_the_descriptor_with_the_caller_and_nothing_else() {
+fn a_failed_import_leaves_the_descriptor_with_the_caller_and_nothing_else() {
     let gpu = SimDevice::new(chip("navi21"), SimOptions::default());
     let theirs = manager(&Device::new(gpu.open()).unwrap());
     let kernel = Arc::new(FaultInjector::new(gpu.open()));
@@ -209,7 +209,7 @@ fn w18_a_failed_import_leaves_the_descriptor_with_the_caller_and_nothing_else() 
 
 /// W-37: libdrm's import closed a handle that another import had, or locked a lock that it held.
 #[test]
-fn w37_a_failed_second_import_does_not_close_the_first_ones_handle() {
+fn a_failed_second_import_does_not_close_the_first_ones_handle() {
     let gpu = SimDevice::new(chip("navi21"), SimOptions::default());
     let theirs = manager(&Device::new(gpu.open()).unwrap());
     let kernel = Arc::new(FaultInjector::new(gpu.open()));
@@ -356,7 +356,7 @@ fn pages_that_are_being_moved_are_asked_for_again() {
 
 /// W-07: RADV binds host pointers readable, writable and executable, whatever was asked.
 #[test]
-fn w07_host_memory_and_allocations_have_no_more_rights_than_asked_for() {
+fn host_memory_and_allocations_have_no_more_rights_than_asked_for() {
     let manager = manager(&device("navi21"));
     let pages = Pages::new(4096);
     let memory = UserMemory { is_read_only: true, ..UserMemory::new(pages.base(), 4096) };

@@ -36,7 +36,7 @@ fn allocate(manager: &MemoryManager) -> DeviceMemory {
 
 /// W-36: RADV's cached pointer is not synchronised; two threads that map at once leave one mapping behind.
 #[test]
-fn w36_many_threads_that_map_at_once_get_one_mapping() {
+fn many_threads_that_map_at_once_get_one_mapping() {
     for _ in 0..20 {
         let (kernel, manager) = bench();
         let memory = allocate(&manager);
@@ -141,7 +141,7 @@ fn a_place_that_cannot_be_is_a_failed_map_and_changes_nothing() {
 
 /// W-36: RADV ignores it when the addresses cannot be reserved, and reports success.
 #[test]
-fn w36_addresses_that_could_not_be_reserved_are_an_error_and_the_memory_stays_mapped() {
+fn addresses_that_could_not_be_reserved_are_an_error_and_the_memory_stays_mapped() {
     let (kernel, manager) = bench();
     let memory = allocate(&manager);
     memory.map().unwrap().store_u32(0, 7).unwrap();

@@ -37,7 +37,7 @@ fn low(size: u64) -> VaRequest {
 proptest! {
     /// W-06: replayable blocks only tended to be apart from the others, which could take a captured address first.
     #[test]
-    fn w06_whatever_else_is_leased_first_a_captured_address_is_free(
+    fn whatever_else_is_leased_first_a_captured_address_is_free(
         sizes in vec(1..8_u64, 1..8),
         before in vec(1..16_u64, 0..200),
     ) {

@@ -82,7 +82,7 @@ fn unbound_pages_read_zero_and_lose_what_is_written() {
 }
 
 #[test]
-fn w28_neighbours_are_one_ioctl_in_whatever_order_they_come() {
+fn neighbours_are_one_ioctl_in_whatever_order_they_come() {
     let kernel = Arc::new(FaultInjector::new(SimKernel::open(chip("navi31"))));
     let device = Device::new(Arc::clone(&kernel)).unwrap();
     let (range, memory) = (sparse_range(&device, 64), host_memory(&device, 64 * PAGE));
@@ -189,7 +189,7 @@ fn a_wrong_change_is_named_and_nothing_of_its_batch_is_made() {
 }
 
 #[test]
-fn w29_after_a_refusal_the_library_knows_what_is_bound() {
+fn after_a_refusal_the_library_knows_what_is_bound() {
     let kernel = Arc::new(FaultInjector::new(SimKernel::open(chip("navi21"))));
     let device = Device::new(Arc::clone(&kernel)).unwrap();
     let (range, memory) = (sparse_range(&device, 8), numbered(&device, 8, 10));
@@ -203,7 +203,7 @@ fn w29_after_a_refusal_the_library_knows_what_is_bound() {
 }
 
 #[test]
-fn w17_a_range_that_fails_half_way_and_one_that_is_dropped_leave_nothing() {
+fn a_range_that_fails_half_way_and_one_that_is_dropped_leave_nothing() {
     let kernel = Arc::new(FaultInjector::new(SimKernel::open(chip("navi21"))));
     let device = Device::new(Arc::clone(&kernel)).unwrap();
     let memory = host_memory(&device, 4 * PAGE);
@@ -306,7 +306,7 @@ fn chips_whose_sparse_memory_is_not_announced_bind_it_all_the_same() {
 }
 
 #[test]
-fn w27_a_sparse_queue_binds_after_its_waits_and_signals_after_its_binds() {
+fn a_sparse_queue_binds_after_its_waits_and_signals_after_its_binds() {
     let device = device("navi21");
     let binds = SparseQueue::new(&device).unwrap();
     let (range, memory) = (sparse_range(&device, 4), numbered(&device, 4, 1));

@@ -180,7 +180,7 @@ fn busy_memory_is_never_freed_to_make_room() {
 
 /// W-42: radeonsi's cache cuts sizes to 32 bits. Pieces and shares of more than 4 GiB count as what they are.
 #[test]
-fn w42_sizes_of_a_cache_are_not_cut_to_32_bits() {
+fn sizes_of_a_cache_are_not_cut_to_32_bits() {
     const VRAM: u32 = 0;
     const PIECE: u64 = 5 << 30;
     let rig = rig(CacheLimits { heap_divisor: 2, ..CacheLimits::default() });

@@ -17,7 +17,7 @@ const NOTHING: OwnUsage = OwnUsage { invisible_vram: 0, visible_vram: 0, gtt: 0 
 /// W-08: RADV adds imported VRAM to the counter of the invisible part and takes it off that of the visible part when it
 /// is freed, which wraps below zero.
 #[test]
-fn w08_imported_vram_is_taken_off_the_account_it_was_charged_to() {
+fn imported_vram_is_taken_off_the_account_it_was_charged_to() {
     let home = Rig::new("navi21");
     let abroad = home.beside();
     let manager = home.manager();
@@ -42,7 +42,7 @@ fn w08_imported_vram_is_taken_off_the_account_it_was_charged_to() {
 
 /// W-09: RADV charges an import that the kernel may place in VRAM or GTT to both, and each import of the same BO again.
 #[test]
-fn w09_an_import_that_may_be_in_vram_or_gtt_is_charged_once() {
+fn an_import_that_may_be_in_vram_or_gtt_is_charged_once() {
     let home = Rig::new("navi21");
     let abroad = home.beside();
     let manager = home.manager();
@@ -65,7 +65,7 @@ fn w09_an_import_that_may_be_in_vram_or_gtt_is_charged_once() {
 
 /// W-14: RADV's check against overallocation counts what vkAllocateMemory made, and nothing else.
 #[test]
-fn w14_the_librarys_own_bos_imports_and_user_memory_are_on_the_same_ledger() {
+fn the_librarys_own_bos_imports_and_user_memory_are_on_the_same_ledger() {
     let rig = Rig::new("navi21");
     let usage = || rig.device.usage_tracker().usage();
     let all_is_counted = || assert_eq!(usage().total(), rig.kernel.inner().census().handle_bytes);

@@ -23,7 +23,7 @@ use crate::{
 
 /// W-12, row 70: RADV says yes until a submission fails and the device is lost.
 #[test]
-fn w12_a_heap_holds_no_more_than_its_size_and_imports_count() {
+fn a_heap_holds_no_more_than_its_size_and_imports_count() {
     let rig = Rig::new("navi21");
     let other = rig.beside();
     let manager = rig.manager().with_admission(AdmissionPolicy::no_overallocation());
@@ -152,7 +152,7 @@ fn an_allocation_is_judged_when_the_one_before_it_is_charged() {
 
 /// W-12: what the kernel would refuse as a submission is known before.
 #[test]
-fn w12_a_working_set_that_does_not_fit_is_found_before_it_is_submitted() {
+fn a_working_set_that_does_not_fit_is_found_before_it_is_submitted() {
     let rig = Rig::new("navi21");
     let manager = rig.manager();
     let usable = rig.device.memory_info().unwrap().gtt.usable_heap_size;

@@ -45,7 +45,7 @@ impl Clock for Hands {
 
 /// W-15, row 76: RADV makes four to six ioctls for each query, and clients query before each allocation.
 #[test]
-fn w15_a_budget_costs_one_ioctl_in_an_interval_and_none_in_between() {
+fn a_budget_costs_one_ioctl_in_an_interval_and_none_in_between() {
     let rig = Rig::new("navi21");
     let hands = Hands::default();
     let manager = rig.manager().with_budget_interval(hands.clone(), Duration::from_millis(100));
@@ -160,7 +160,7 @@ proptest! {
 
     /// W-16 and its kin: a heap of 16 MiB once got a budget of 16 EiB. The law holds for any usage that the kernel reports.
     #[test]
-    fn w16_no_budget_wraps_or_passes_its_heap_whatever_the_kernel_says(
+    fn no_budget_wraps_or_passes_its_heap_whatever_the_kernel_says(
         name in prop::sample::select(vec!["navi21", "polaris10", "renoir", "vangogh"]),
         answers in prop::collection::vec([any_usage(), any_usage(), any_usage()], 1..8),
         unified in any::<bool>(),
@@ -195,7 +195,7 @@ proptest! {
 
     /// W-11: an honest budget never has more free than the host can give beside free VRAM.
     #[test]
-    fn w11_honest_budgets_of_an_apu_add_up_to_no_more_than_there_is(
+    fn honest_budgets_of_an_apu_add_up_to_no_more_than_there_is(
         own in [0..GIB, 0..GIB],
         system in [any_usage(), any_usage()],
         available in 0..32 * GIB,
@@ -219,7 +219,7 @@ fn gtt_or_any(manager: &MemoryManager) -> amdgpu_winsys::heaps::AllocateInfo {
 
 /// W-11: RADV offers the sum of carve-out and GTT, 135 GB on a machine of 128.
 #[test]
-fn w11_the_effective_pool_of_an_apu_is_capped_by_the_memory_there_is() {
+fn the_effective_pool_of_an_apu_is_capped_by_the_memory_there_is() {
     let (device, told, _) = told_device("renoir");
     let manager = MemoryManager::new(&device, &TableOptions::default()).unwrap();
     let facts = *manager.properties().facts();

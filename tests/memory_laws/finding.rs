@@ -91,7 +91,7 @@ fn a_store_to_what_is_bound_read_only_is_told_from_one_to_nothing() {
 
 /// W-44: RADV's log grows for as long as the device lives.
 #[test]
-fn w44_a_history_keeps_the_last_events_and_counts_the_rest() {
+fn a_history_keeps_the_last_events_and_counts_the_rest() {
     let scene = Scene::new("navi21");
     for _ in 0..50 {
         drop(scene.memory(1));

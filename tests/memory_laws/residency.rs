@@ -14,7 +14,7 @@ use crate::{
 
 /// Rows 38 and 57, W-31: RADV searches its global list to remove; always-valid memory is never on it.
 #[test]
-fn w31_the_device_wide_set_holds_what_must_be_listed_and_nothing_else() {
+fn the_device_wide_set_holds_what_must_be_listed_and_nothing_else() {
     let rig = Rig::new("navi21");
     let manager = rig.manager();
     let own = manager.allocate(&gtt(&manager, MIB)).unwrap();
@@ -32,7 +32,7 @@ fn w31_the_device_wide_set_holds_what_must_be_listed_and_nothing_else() {
 /// W-30: RADV copies its global list for each submission. Snapshots between which nothing
 /// came or went are the same allocation.
 #[test]
-fn w30_a_snapshot_of_an_unchanged_set_is_not_a_copy() {
+fn a_snapshot_of_an_unchanged_set_is_not_a_copy() {
     let rig = Rig::new("navi21");
     let manager = rig.manager();
     let memories: Vec<_> = (0..100).map(|_| manager.allocate(&shared(gtt(&manager, 4096))).unwrap()).collect();
@@ -76,7 +76,7 @@ fn a_sparse_range_expands_to_each_memory_once_however_often_it_is_bound() {
 /// W-23: RADV counts a sparse buffer's memories without a lock and lists them later under one, so that a bind in between
 /// overruns the list. Here a submission lists one snapshot, whatever is bound meanwhile.
 #[test]
-fn w23_a_range_may_be_bound_while_it_is_submitted() {
+fn a_range_may_be_bound_while_it_is_submitted() {
     let rig = Rig::new("navi21");
     let manager = rig.manager();
     let memories: Vec<_> = (0..32).map(|_| manager.allocate(&shared(gtt(&manager, PAGE))).unwrap()).collect();

@@ -134,7 +134,7 @@ fn encrypted_memory_needs_a_chip_and_a_kernel_with_tmz() {
 
 /// W-07: libdrm's simple binding call ignores its flags and binds for reading, writing and executing.
 #[test]
-fn w07_a_binding_has_the_rights_it_was_given_and_impossible_ones_are_named() {
+fn a_binding_has_the_rights_it_was_given_and_impossible_ones_are_named() {
     let device = with_minor("navi21", 46);
     let request = BoRequest { size: 4096, alignment: 0, domains: Domain::GTT, flags: Flags::empty() };
     let bo = Bo::create(&device, request).unwrap();

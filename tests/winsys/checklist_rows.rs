@@ -31,7 +31,7 @@ fn gpu(name: &str) -> SimDevice {
 /// W-19: RADV has one object for each GPU of a process, and an open with other options keeps a reference for ever. Here each
 /// opening is a device of its own.
 #[test]
-fn w19_row_13_openings_of_one_gpu_share_no_options_and_leave_nothing() {
+fn openings_of_one_gpu_share_no_options_and_leave_nothing() {
     let gpu = gpu("navi21");
     let before = gpu.census();
     let [one, other] = [false, true].map(|hide_rebar| {
@@ -50,7 +50,7 @@ fn w19_row_13_openings_of_one_gpu_share_no_options_and_leave_nothing() {
 
 /// W-40: RADV asks for the facts of a GPU three times.
 #[test]
-fn w40_no_fact_is_asked_for_twice() {
+fn no_fact_is_asked_for_twice() {
     for name in crate::support::chips() {
         let (kernel, heard) = Listener::new(&gpu(name));
         Device::new(kernel).unwrap();
@@ -63,7 +63,7 @@ fn w40_no_fact_is_asked_for_twice() {
 
 /// W-42: radeonsi closes the file and destroys sync objects of it afterwards.
 #[test]
-fn w42_the_file_outlives_every_object_of_it() {
+fn the_file_outlives_every_object_of_it() {
     let gpu = gpu("navi21");
     let before = gpu.census();
     let kernel = Arc::new(gpu.open());
@@ -136,7 +136,7 @@ fn row_95_chunks_come_in_the_order_of_the_reference() {
 
 /// W-32: RADV leaves what goes behind out of the count, and submits nothing for ever when a list alone is too long.
 #[test]
-fn w32_no_call_has_more_ibs_than_its_queue_takes_those_around_included() {
+fn no_call_has_more_ibs_than_its_queue_takes_those_around_included() {
     for most in 1..=5 {
         let (kernel, heard) = Listener::changing(&gpu("navi21"), query::MAX_IBS, Change::Dwords(most));
         let device = Device::new(kernel).unwrap();
@@ -174,7 +174,7 @@ fn w32_no_call_has_more_ibs_than_its_queue_takes_those_around_included() {
 
 /// W-32: a list of more IBs than its queue takes is cut, on the rings whose lists do not jump from one IB to the next.
 #[test]
-fn w32_a_list_longer_than_a_call_is_cut_into_calls() {
+fn a_list_longer_than_a_call_is_cut_into_calls() {
     const STORES: u64 = 1000;
     let (kernel, heard) = Listener::changing(&gpu("navi21"), query::MAX_IBS, Change::Dwords(2));
     let device = Device::new(kernel).unwrap();
@@ -199,7 +199,7 @@ fn w32_a_list_longer_than_a_call_is_cut_into_calls() {
 
 /// W-42, row 102: radeonsi tries a submission again and again for as long as the kernel is out of memory.
 #[test]
-fn w42_a_kernel_that_stays_out_of_memory_is_given_up_when_patience_ends() {
+fn a_kernel_that_stays_out_of_memory_is_given_up_when_patience_ends() {
     // Far more than there is time for; a queue that does not stop gets through here, and the submission succeeds.
     const TRIES: u32 = 2000;
     let kernel = Arc::new(FaultInjector::new(gpu("navi21").open()));

@@ -170,8 +170,9 @@ mod tests {
         assert_eq!(parsed(",,9,-5"), [10_000, 60_000, 9, u64::MAX]);
     }
 
+    // Checks R240.
     #[test]
-    fn r240_later_kernels_wait_for_two_seconds_and_take_one_number_for_all_rings() {
+    fn later_kernels_wait_for_two_seconds_and_take_one_number_for_all_rings() {
         let parsed = |text| parsed_by(Features::SHORT_LOCKUP, text);
         assert_eq!(parsed(""), [2000; 4]);
         assert_eq!(parsed("500"), [500; 4]);

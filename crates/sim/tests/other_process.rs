@@ -14,8 +14,9 @@ use amdgpu_winsys::{
     winsys::{Bo, BoRequest, Device},
 };
 
+// Checks R18.
 #[test]
-fn r18_another_process_keeps_a_dma_buf_too() {
+fn another_process_keeps_a_dma_buf_too() {
     let gpu = SimDevice::new(profile("navi21").unwrap(), SimOptions::default());
     let device = Device::new(gpu.open()).unwrap();
     let request = BoRequest { size: 4096, alignment: 0, domains: GemDomain::VRAM, flags: GemCreateFlags::empty() };

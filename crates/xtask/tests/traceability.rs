@@ -326,29 +326,6 @@ fn files(wanted: &dyn Fn(&Path) -> bool) -> Vec<PathBuf> {
     found
 }
 
-/// Every weakness that a test is named after is in the table with that test.
-#[test]
-fn a_test_that_is_named_after_a_weakness_is_in_its_line() {
-    let rows = ledger("weaknesses").rows;
-    let mut count = 0;
-    for path in files(&|path| path.extension().is_some_and(|end| end == "rs")) {
-        let inside = path.strip_prefix(root()).unwrap();
-        if !inside.starts_with("tests") && !inside.starts_with("src") {
-            continue;
-        }
-        let source = fs::read_to_string(&path).unwrap();
-        for name in source.lines().filter_map(|line| line.trim().strip_prefix("fn w")?.split('(').next()) {
-            let Some(number) = name.get(..2).filter(|number| number.bytes().all(|byte| byte.is_ascii_digit())) else {
-                continue;
-            };
-            let row = rows.iter().find(|row| row.number == format!("W-{number}")).unwrap();
-            assert!(row.named_tests().any(|test| test.1.strip_prefix('w') == Some(name)), "W-{number}: w{name}");
-            count += 1;
-        }
-    }
-    assert!(count > 40, "{count} tests have such names");
-}
-
 #[test]
 fn a_test_that_is_not_run_is_found_out() {
     let source = "#[test]\nfn a() {}\n#[test]\n#[ignore = \"slow\"]\nfn b() {}\nfn c() {}\n#[cfg(unix)]\n#[test]\nfn d() {}\n\

@@ -135,7 +135,7 @@ mod tests {
 
     /// W-31: RADV walks its list to remove a member.
     #[test]
-    fn w31_leaving_a_set_compares_as_few_members_however_large_it_is() {
+    fn leaving_a_set_compares_as_few_members_however_large_it_is() {
         const SIZES: [u64; 2] = if cfg!(miri) { [10, 100] } else { [100, 20_000] };
         for size in SIZES {
             let mut set = CountedSet::default();

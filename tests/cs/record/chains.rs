@@ -71,7 +71,7 @@ fn a_replayed_list_is_chained_by_a_jump_with_the_bit_for_it_where_the_ring_has_i
 
 /// W-34: RADV undoes a chain with fillers that GFX6 does not know.
 #[test]
-fn w34_row_86_lists_are_chained_and_taken_apart_again_on_every_generation() {
+fn lists_are_chained_and_taken_apart_again_on_every_generation() {
     for (name, ip) in chips().into_iter().flat_map(|name| [Ip::Gfx, Ip::Compute].map(|ip| (name, ip))) {
         let device = device(name);
         let memory = host_memory(&device, 4096);

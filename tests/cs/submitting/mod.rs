@@ -121,7 +121,7 @@ fn preambles_run_around_each_call_and_depend_on_what_is_waited_for() {
 
 /// Row 88. W-30: RADV searches its list for each BO that it adds.
 #[test]
-fn w30_a_bo_is_listed_once_however_often_it_is_named() {
+fn a_bo_is_listed_once_however_often_it_is_named() {
     let device = device("navi21");
     let queue = queue(&device, Ip::Compute, 0);
     let [memory, other] = [(); 2].map(|()| host_memory(&device, 4096));
@@ -176,7 +176,7 @@ fn a_kept_list_is_made_when_it_is_worth_it_and_given_up_when_it_changes() {
 
 /// Row 102. W-30: RADV holds the lock that allocating and freeing need while it tries again.
 #[test]
-fn w30_a_submission_that_waits_for_memory_keeps_nobody_else_waiting() {
+fn a_submission_that_waits_for_memory_keeps_nobody_else_waiting() {
     let (kernel, device) = injected();
     let retry = RetryPolicy { total: Duration::from_mins(1), pause: Duration::from_millis(1) };
     let queue = queue_with(&device, Ip::Gfx, QueueOptions { retry, ..QueueOptions::default() });
@@ -203,7 +203,7 @@ fn w30_a_submission_that_waits_for_memory_keeps_nobody_else_waiting() {
 
 /// W-26: RADV makes a lost device of a submission that found no memory.
 #[test]
-fn w26_out_of_memory_is_tried_again_and_then_an_error_that_can_be_got_over() {
+fn out_of_memory_is_tried_again_and_then_an_error_that_can_be_got_over() {
     let (kernel, device) = injected();
     let impatient = QueueOptions { retry: RetryPolicy::NONE, ..QueueOptions::default() };
     for (options, outcome) in [(QueueOptions::default(), Ok(())), (impatient, Err(()))] {
@@ -226,7 +226,7 @@ fn w26_out_of_memory_is_tried_again_and_then_an_error_that_can_be_got_over() {
 
 /// W-22: RADV leaks the list of BOs. W-38: libdrm uses up what is waited for.
 #[test]
-fn w22_w38_a_refused_submission_changes_nothing_and_keeps_nothing() {
+fn a_refused_submission_changes_nothing_and_keeps_nothing() {
     let (kernel, device) = injected();
     let queue = queue(&device, Ip::Compute, 0);
     let memory = host_memory(&device, 4096);
@@ -304,7 +304,7 @@ fn an_empty_submission_that_waits_keeps_its_place() {
 
 /// Row 96. W-43: asking the kernel whether a BO is idle can take a millisecond.
 #[test]
-fn w43_a_finished_submission_is_known_without_a_call() {
+fn a_finished_submission_is_known_without_a_call() {
     let (kernel, device) = injected();
     let queue = queue(&device, Ip::Sdma, 0);
     let memory = host_memory(&device, 4096);

@@ -1,6 +1,6 @@
 //! The list of rules in the crate's README is complete and tells the truth.
 //!
-//! Each rule has a test whose name starts with its number, or a reason why not. With `AMDGPU_SIM_WRITE_CHECKLIST=1` in
+//! Each rule has a test with a comment `// Checks R41 and R42.` above it, or a reason why not. With `AMDGPU_SIM_WRITE_CHECKLIST=1` in
 //! the environment the names of the tests in the README are brought up to date; sentences and reasons are for people.
 
 use std::{
@@ -59,32 +59,40 @@ impl Row {
     }
 }
 
-/// The numbers that a test's name starts with: `r41_r42_a_point_goes_round` checks rules 41 and 42.
-fn numbers(name: &str) -> Vec<u32> {
-    name.split('_').map_while(|word| word.strip_prefix('r')?.parse().ok()).collect()
+/// Returns the numbers in a comment above a test: `// Checks R41 and R42.`
+fn numbers(comment: &str) -> Vec<u32> {
+    let Some(rules) = comment.strip_prefix("// Checks R") else { return Vec::new() };
+    rules
+        .split(" and R")
+        .flat_map(|part| part.split(", R"))
+        .filter_map(|rule| rule.trim_end_matches('.').parse().ok())
+        .collect()
 }
 
-/// The names of the tests in a source file. One that is ignored is none.
-fn tests_in(source: &str) -> Vec<String> {
-    let mut attributes = Vec::new();
-    let mut names = Vec::new();
+/// Returns the tests in a source file, with the rules that each checks. One that is ignored is none.
+fn tests_in(source: &str) -> Vec<(String, Vec<u32>)> {
+    let (mut attributes, mut rules) = (Vec::new(), Vec::new());
+    let mut tests = Vec::new();
     for line in source.lines().map(str::trim) {
         if line.starts_with("#[") {
             attributes.push(line);
             continue;
         }
+        // Comments may stand between an attribute and its function.
+        if line.starts_with("//") {
+            rules.extend(numbers(line));
+            continue;
+        }
         let is_test = attributes.contains(&"#[test]") && !attributes.iter().any(|one| one.starts_with("#[ignore"));
+        let rules_of = std::mem::take(&mut rules);
         if let Some((name, _)) = line.strip_prefix("fn ").and_then(|rest| rest.split_once('('))
             && is_test
         {
-            names.push(name.to_owned());
+            tests.push((name.to_owned(), rules_of));
         }
-        // Comments may stand between an attribute and its function.
-        if !line.starts_with("//") {
-            attributes.clear();
-        }
+        attributes.clear();
     }
-    names
+    tests
 }
 
 fn sources(folder: &Path) -> Vec<PathBuf> {
@@ -101,8 +109,8 @@ fn package() -> &'static Path {
 fn tests() -> BTreeMap<u32, BTreeSet<String>> {
     let mut by_rule: BTreeMap<u32, BTreeSet<String>> = BTreeMap::new();
     for path in ["src", "tests"].iter().flat_map(|folder| sources(&package().join(folder))) {
-        for name in tests_in(&fs::read_to_string(path).unwrap()) {
-            for rule in numbers(&name) {
+        for (name, rules) in tests_in(&fs::read_to_string(path).unwrap()) {
+            for rule in rules {
                 by_rule.entry(rule).or_default().insert(name.clone());
             }
         }
@@ -154,11 +162,13 @@ fn every_rule_is_checked_or_says_why_not() {
 
 #[test]
 fn the_checklist_reads_names_and_rows() {
-    assert_eq!(numbers("r41_r42_a_point_goes_round"), [41, 42]);
-    assert_eq!(numbers("r07_failed_waits"), [7]);
-    assert!(numbers("ring_7").is_empty() && numbers("rights_and_prt").is_empty());
-    let source = "#[test]\nfn r1_a() {}\n#[test]\n#[ignore = \"slow\"]\nfn r2_b() {}\nfn r3_c() {}\n#[test]\n// Why.\nfn r4_d() {}";
-    assert_eq!(tests_in(source), ["r1_a", "r4_d"]);
+    assert_eq!(numbers("// Checks R41 and R42."), [41, 42]);
+    assert_eq!(numbers("// Checks R7, R8 and R203."), [7, 8, 203]);
+    assert!(numbers("// Checks nothing.").is_empty() && numbers("// R7.").is_empty());
+    let source = "// Checks R1.\n#[test]\nfn a() {}\n// Checks R2.\n#[test]\n#[ignore = \"slow\"]\nfn b() {}\n// Checks R3.\nfn c() {}\n\
+                  // Checks R4.\n#[test]\n// Why.\nfn d() {}\n#[test]\nfn e() {}";
+    let expected = [("a", vec![1]), ("d", vec![4]), ("e", vec![])].map(|(name, rules)| (name.to_owned(), rules));
+    assert_eq!(tests_in(source), expected);
     for line in
         ["| R7 | It holds. | `r7_a`, `r7_b` |", "| R7 | It holds. | `r7_a`; but |", "| R7 | It holds. | why not |"]
     {

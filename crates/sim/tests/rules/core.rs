@@ -5,8 +5,9 @@ use amdgpu_winsys::uapi::{GetCap, Version, cap};
 
 use crate::support::{address_mut, file};
 
+// Checks R8.
 #[test]
-fn r08_version_tells_lengths_first_and_then_fills_exactly_that_much() {
+fn version_tells_lengths_first_and_then_fills_exactly_that_much() {
     let file = file();
     let mut version = Version::ZEROED;
     file.send(&mut version).unwrap();
@@ -20,16 +21,18 @@ fn r08_version_tells_lengths_first_and_then_fills_exactly_that_much() {
     assert_eq!((&name, &date, &desc), (b"amdgpu##", b"0#######", b"AMD GPU#"));
 }
 
+// Checks R8.
 #[test]
-fn r08_a_short_buffer_gets_what_fits_and_the_real_length() {
+fn a_short_buffer_gets_what_fits_and_the_real_length() {
     let mut name = [b'#'; 8];
     let mut version = Version { name_len: 3, name: address_mut(&mut name), ..Version::ZEROED };
     file().send(&mut version).unwrap();
     assert_eq!((&name, version.name_len), (b"amd#####", 6));
 }
 
+// Checks R9.
 #[test]
-fn r09_capabilities() {
+fn capabilities_are_those_of_amdgpu() {
     let file = file();
     let ask = |capability| {
         let mut query = GetCap { capability, value: u64::MAX };

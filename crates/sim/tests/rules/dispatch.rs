@@ -15,8 +15,9 @@ use zerocopy::{FromBytes, IntoBytes};
 
 use crate::support::{File, PAGE, RWX, address, file};
 
+// Checks R1.
 #[test]
-fn r01_a_foreign_type_is_enotty_and_a_number_without_a_line_is_einval() {
+fn a_foreign_type_is_enotty_and_a_number_without_a_line_is_einval() {
     let file = file();
     assert_eq!(file.raw(Request::bare(b'b', 0), &mut []), Err(Errno::ENOTTY));
     for number in (0x4a..=0x4f).chain(0x56..=0x9f).chain([0x03, 0x04, 0x08]).chain(0xd1..=0xff) {
@@ -36,8 +37,9 @@ fn linux_6_17_knows_requests_of_user_queues_and_has_none() {
     assert_eq!(asked(0x59), Err(Errno::EINVAL));
 }
 
+// Checks R2.
 #[test]
-fn r02_gem_va_takes_40_or_64_bytes_in_either_direction() {
+fn gem_va_takes_40_or_64_bytes_in_either_direction() {
     let file = file();
     let bo = file.create(PAGE);
     let (map, unmap) = (VaOperation::Map as u32, VaOperation::Unmap as u32);
@@ -64,8 +66,9 @@ fn r02_gem_va_takes_40_or_64_bytes_in_either_direction() {
     assert_eq!(file.0.census().bindings, 0);
 }
 
+// Checks R3.
 #[test]
-fn r03_the_waits_without_a_deadline_field_still_work() {
+fn the_waits_without_a_deadline_field_still_work() {
     let file = file();
     let handles = [file.syncobj(false), file.syncobj(true)];
     let mut wait = SyncobjWait { handles: address(&handles[1..]), count_handles: 1, ..SyncobjWait::ZEROED };
@@ -81,8 +84,9 @@ fn r03_the_waits_without_a_deadline_field_still_work() {
     assert_eq!(wait.first_signaled, 1);
 }
 
+// Checks R4.
 #[test]
-fn r04_a_short_argument_is_extended_by_zeros_and_never_overrun() {
+fn a_short_argument_is_extended_by_zeros_and_never_overrun() {
     let file = file();
     // Only the size is sent: domains and flags read as zero.
     let mut bytes = [0x55; 32];
@@ -109,8 +113,9 @@ fn r04_a_short_argument_is_extended_by_zeros_and_never_overrun() {
     assert_eq!(long, [cap::SYNCOBJ, 1, 9, 9, 9]);
 }
 
+// Checks R5.
 #[test]
-fn r05_a_null_argument_is_efault_before_permissions() {
+fn a_null_argument_is_efault_before_permissions() {
     let file = file();
     for request in [GemClose::REQUEST, Version::REQUEST, GemVa::REQUEST, Sched::REQUEST, GemFlink::REQUEST] {
         assert_eq!(file.null(request), Err(Errno::EFAULT), "{request:?}");
@@ -119,8 +124,9 @@ fn r05_a_null_argument_is_efault_before_permissions() {
     assert_eq!(file.null(Request::read::<[u8; 8]>(b'd', 0x4a)), Err(Errno::EINVAL), "no line comes first");
 }
 
+// Checks R6.
 #[test]
-fn r06_a_render_node_has_no_right_to_display_and_master_requests() {
+fn a_render_node_has_no_right_to_display_and_master_requests() {
     let file = file();
     assert_eq!(file.send(&mut Sched::default()), Err(Errno::EACCES));
     assert_eq!(file.send(&mut SetClientCap::default()), Err(Errno::EACCES));
@@ -133,23 +139,26 @@ fn r06_a_render_node_has_no_right_to_display_and_master_requests() {
     }
 }
 
+// Checks R7.
 #[test]
-fn r07_a_failed_gem_mmap_leaves_zeros() {
+fn a_failed_gem_mmap_leaves_zeros() {
     let mut request = GemMmap { handle: 77, pad: u32::MAX };
     assert_eq!(file().send(&mut request), Err(Errno::ENOENT));
     assert_eq!(request, GemMmap::ZEROED);
 }
 
+// Checks R7.
 #[test]
-fn r07_a_context_without_the_right_to_its_priority_leaves_word_0_zero() {
+fn a_context_without_the_right_to_its_priority_leaves_word_0_zero() {
     let mut request = Ctx { op: ctx_op::ALLOC_CTX, flags: 0, ctx_id: 5, priority: priority::HIGH };
     assert_eq!(file().send(&mut request), Err(Errno::EACCES));
     assert_eq!(request.op, 0);
     assert_eq!(request.priority, priority::HIGH);
 }
 
+// Checks R7.
 #[test]
-fn r07_failed_waits_leave_the_argument_as_it_was() {
+fn failed_waits_leave_the_argument_as_it_was() {
     let file = file();
     let wait = WaitCs { handle: 1, timeout: 2, ip_type: Ip::Gfx as u32, ip_instance: 0, ring: 0, ctx_id: 9 };
     let mut sent = wait;

@@ -46,8 +46,9 @@ fn bound(file: &File, at: u64, size: u64, domains: GemDomain, flags: GemCreateFl
     bo
 }
 
+// Checks R121.
 #[test]
-fn r121_the_keys_are_there_in_order() {
+fn the_keys_are_there_in_order() {
     let file = open(&card());
     let text = file.0.fdinfo();
     let keys: Vec<_> = text.lines().map(|line| line.split(':').next().unwrap()).collect();
@@ -74,8 +75,9 @@ fn r121_the_keys_are_there_in_order() {
     assert!(file.0.fdinfo_as(77, "0000:0b:00.0").contains("drm-client-id:\t77\ndrm-pdev:\t0000:0b:00.0\n"));
 }
 
+// Checks R121.
 #[test]
-fn r121_engine_time_grows_with_work_and_before_its_end() {
+fn engine_time_grows_with_work_and_before_its_end() {
     let rig = Rig::new(&patient_card());
     assert_eq!(engine(&rig.file, "gfx"), None);
     let seq = rig.run(Ip::Gfx, 0, &rig.wait_value(Ip::Gfx, 0, 1)).unwrap();
@@ -96,8 +98,9 @@ fn r121_engine_time_grows_with_work_and_before_its_end() {
     assert!(engine(&rig.file, "dma") > Some(0));
 }
 
+// Checks R121.
 #[test]
-fn r121_a_job_that_waits_for_another_costs_no_engine_time() {
+fn a_job_that_waits_for_another_costs_no_engine_time() {
     let rig = Rig::new(&patient_card());
     let first = rig.run(Ip::Gfx, 0, &rig.wait_value(Ip::Gfx, 0, 1)).unwrap();
     let after = crate::support::Chunk::after(rig.context, Ip::Gfx, 0, first);
@@ -109,8 +112,9 @@ fn r121_a_job_that_waits_for_another_costs_no_engine_time() {
     assert!(engine(&rig.file, "dma").is_some());
 }
 
+// Checks R122.
 #[test]
-fn r122_each_file_is_a_client_of_its_own() {
+fn each_file_is_a_client_of_its_own() {
     let device = card();
     let files = [open(&device), open(&device)];
     let [one, two] = files.each_ref().map(lines);
@@ -120,8 +124,9 @@ fn r122_each_file_is_a_client_of_its_own() {
     assert_eq!(lines(&files[0])["drm-client-id"], one["drm-client-id"]);
 }
 
+// Checks R123.
 #[test]
-fn r123_only_what_was_bound_shows() {
+fn only_what_was_bound_shows() {
     let file = open(&card());
     let bo = file.try_create(8 * MIB, 0, VRAM, PLAIN).unwrap();
     assert_eq!(bytes(&lines(&file), "drm-memory-vram"), 0);

@@ -17,8 +17,9 @@ use crate::support::{DATA, File, Rig, card, device, file, open};
 
 const NOTHING: [u32; 4] = [0; 4];
 
+// Checks R111.
 #[test]
-fn r111_answers_are_cut_to_the_buffer() {
+fn answers_are_cut_to_the_buffer() {
     let file = file();
     let mut out = [0x55; 500];
     file.info_into(query::DEV_INFO, NOTHING, &mut out).unwrap();
@@ -33,8 +34,9 @@ fn r111_answers_are_cut_to_the_buffer() {
     assert!(file.complaints().contains("unknown query 0x24"));
 }
 
+// Checks R112.
 #[test]
-fn r112_blocks_the_chip_lacks() {
+fn blocks_the_chip_lacks() {
     let file = file();
     for ip in Ip::ALL {
         let info: InfoHwIp = file.info(query::HW_IP_INFO, [ip as u32, 0, 0, 0]).unwrap();
@@ -55,8 +57,9 @@ fn register(file: &File, offset: u32, count: u32, instance: u32) -> Result<u32, 
     file.info(query::READ_MMR_REG, [offset, count, instance, 0])
 }
 
+// Checks R113.
 #[test]
-fn r113_registers() {
+fn registers_on_the_list_are_read_and_others_are_efault() {
     let file = file();
     assert_eq!(register(&file, 0x263e, 1, u32::MAX), Ok(0x444));
     assert_eq!(register(&file, 0x263e, 0, u32::MAX), Ok(0), "none is fine");
@@ -70,8 +73,9 @@ fn r113_registers() {
     assert_eq!(register(&old, 0xa0d4, 1, 0xff01), Ok(0x2a00_1260));
 }
 
+// Checks R113.
 #[test]
-fn r113_the_status_register_tells_whether_a_ring_is_busy() {
+fn the_status_register_tells_whether_a_ring_is_busy() {
     const GRBM_STATUS: u32 = 0x2004;
     let device = card();
     let rig = Rig::new(&device);
@@ -83,14 +87,16 @@ fn r113_the_status_register_tells_whether_a_ring_is_busy() {
     rig.finish(Ip::Compute, 0, seq).unwrap();
 }
 
+// Checks R114.
 #[test]
-fn r114_dev_info_may_be_read_in_part() {
+fn dev_info_may_be_read_in_part() {
     assert_eq!(file().info::<u32>(query::DEV_INFO, NOTHING), Ok(card().profile().dev_info.device_id));
     assert_eq!(size_of::<DevInfo>(), 440);
 }
 
+// Checks R115.
 #[test]
-fn r115_firmware() {
+fn firmware_that_a_chip_lacks_is_version_0() {
     let file = file();
     let ask = |kind, instance, index| file.info::<InfoFirmware>(query::FW_VERSION, [kind, instance, index, 0]);
     assert_eq!(ask(firmware::VCE, 0, 0), Ok(InfoFirmware::ZEROED));
@@ -106,15 +112,17 @@ fn r115_firmware() {
     }
 }
 
+// Checks R116.
 #[test]
-fn r116_without_power_management_no_sensor_exists() {
+fn without_power_management_no_sensor_exists() {
     for kind in [1, 3, 99] {
         assert_eq!(file().info::<u32>(query::SENSOR, [kind, 0, 0, 0]), Err(Errno::ENOENT));
     }
 }
 
+// Checks R145.
 #[test]
-fn r145_sensors_follow_what_the_rings_do() {
+fn sensors_follow_what_the_rings_do() {
     let options = SimOptions { power: true, strict: false, ..SimOptions::hanging_for(Duration::from_mins(1)) };
     let device = SimDevice::new(card().profile(), options);
     let rig = Rig::new(&device);
@@ -138,8 +146,9 @@ fn r145_sensors_follow_what_the_rings_do() {
     }
 }
 
+// Checks R117.
 #[test]
-fn r117_ibs_per_submission() {
+fn ibs_per_submission() {
     let answer: InfoMaxIbs = file().info(query::MAX_IBS, NOTHING).unwrap();
     assert_eq!(answer.max_ibs, [192, 125, 49, 49, 49, 49, 49, 49, 16, 49]);
 }
@@ -173,8 +182,9 @@ fn the_timestamp_goes_forward() {
     assert!(ticks() > first);
 }
 
+// Checks R124.
 #[test]
-fn r124_the_last_page_fault_is_the_files_own() {
+fn the_last_page_fault_is_the_files_own() {
     let device = card();
     let (one, other) = (Rig::new(&device), Rig::new(&device));
     let fault = |rig: &Rig| rig.file.info::<GpuvmFault>(query::GPUVM_FAULT, NOTHING).unwrap();

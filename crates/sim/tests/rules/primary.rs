@@ -132,8 +132,9 @@ fn get_stats_is_all_zeros_on_a_primary_node() {
     assert_eq!((stats.count, stats.data), (0, [0; 30]));
 }
 
+// Checks R28.
 #[test]
-fn r28_get_client_answers_for_client_0() {
+fn get_client_answers_for_client_0() {
     let file = primary(&card());
     let client = file.client(0).unwrap();
     assert_eq!((client.auth, client.pid, client.uid), (1, std::process::id().into(), 65534));
@@ -158,8 +159,9 @@ fn the_bus_id_is_known_after_set_version() {
     assert_eq!(name[..unique.unique_len as usize], *b"pci:0000:03:00.0");
 }
 
+// Checks R6.
 #[test]
-fn r06_mode_setting_is_refused_where_there_are_no_displays() {
+fn mode_setting_is_refused_where_there_are_no_displays() {
     let device = card();
     let (master, guest) = (primary(&device), primary(&device));
     // Framebuffers may be made by anybody, CRTCs set by the master alone.
@@ -169,8 +171,9 @@ fn r06_mode_setting_is_refused_where_there_are_no_displays() {
     assert_eq!(master.raw(set, &mut [0; 64]), Err(Errno::EOPNOTSUPP));
 }
 
+// Checks R29.
 #[test]
-fn r29_a_name_is_the_same_at_every_call_and_every_open_makes_a_handle() {
+fn a_name_is_the_same_at_every_call_and_every_open_makes_a_handle() {
     let device = card();
     let one = primary(&device);
     let other = File(device.open_primary(true));
@@ -220,8 +223,9 @@ fn an_import_gives_the_handle_that_was_exported_and_not_one_of_another_name() {
     assert_eq!(file.offset(third), file.offset(bo));
 }
 
+// Checks R29.
 #[test]
-fn r29_another_files_private_bo_cannot_be_opened_by_name() {
+fn another_files_private_bo_cannot_be_opened_by_name() {
     let device = card();
     let one = primary(&device);
     let other = File(device.open_primary(true));
@@ -232,8 +236,9 @@ fn r29_another_files_private_bo_cannot_be_opened_by_name() {
     assert!(one.gem_open(name).is_ok());
 }
 
+// Checks R82.
 #[test]
-fn r82_the_master_may_have_high_priorities() {
+fn the_master_may_have_high_priorities() {
     let device = card();
     let (master, guest) = (primary(&device), File(device.open_primary(true)));
     assert_eq!(guest.try_context(priority::HIGH), Err(Errno::EACCES));
@@ -310,9 +315,10 @@ fn sched_lets_a_context_go_before_others() {
     assert_eq!(rig.load(16), 5, "what was queued last ran first");
 }
 
+// Checks R209.
 /// Every handle of a BO that was exported is recorded for its dma-buf, so that an import finds those that are left.
 #[test]
-fn r209_an_import_answers_any_handle_that_is_recorded_for_the_dma_buf() {
+fn an_import_answers_any_handle_that_is_recorded_for_the_dma_buf() {
     let device = card();
     let file = primary(&device);
     let bo = file.new_bo().unwrap();

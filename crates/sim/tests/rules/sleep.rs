@@ -38,8 +38,9 @@ fn file_of(device: &SimDevice, name: &str) -> String {
     String::from_utf8(found.expect(name).1).unwrap().trim_end().to_owned()
 }
 
+// Checks R168.
 #[test]
-fn r168_an_unused_card_is_suspended_and_each_access_that_wakes_it_is_recorded() {
+fn an_unused_card_is_suspended_and_each_access_that_wakes_it_is_recorded() {
     let device = patient();
     let first = open(&device);
     pass(&device, DELAY - 1);
@@ -71,8 +72,9 @@ fn r168_an_unused_card_is_suspended_and_each_access_that_wakes_it_is_recorded() 
     assert!(woken.latest[1].to_string().ends_with(": open"), "{}", woken.latest[1]);
 }
 
+// Checks R169.
 #[test]
-fn r169_sensors_wake_a_card_and_what_the_driver_knows_does_not() {
+fn sensors_wake_a_card_and_what_the_driver_knows_does_not() {
     let device = patient();
     let file = open(&device);
     pass(&device, DELAY);
@@ -109,8 +111,9 @@ fn r169_sensors_wake_a_card_and_what_the_driver_knows_does_not() {
     assert_eq!(device.wake_ups().count, waking.len() as u64);
 }
 
+// Checks R170.
 #[test]
-fn r170_work_displays_and_settings_keep_a_card_awake() {
+fn work_displays_and_settings_keep_a_card_awake() {
     let device = patient();
     let rig = Rig::new(&device);
     let job = rig.run(Ip::Compute, 0, &rig.wait_value(Ip::Compute, 0, 1)).unwrap();
@@ -151,8 +154,9 @@ fn r170_work_displays_and_settings_keep_a_card_awake() {
     assert_eq!((shown.is_suspended(), file_of(&shown, "power/control").as_str()), (false, "auto"));
 }
 
+// Checks R170.
 #[test]
-fn r170_drivers_do_not_suspend_every_chip() {
+fn drivers_do_not_suspend_every_chip() {
     for (chip, sleeps) in
         [("navi31", true), ("polaris10", true), ("vega10", false), ("pitcairn", false), ("renoir", false)]
     {
@@ -164,8 +168,9 @@ fn r170_drivers_do_not_suspend_every_chip() {
     assert!(!card().has_runtime_pm(), "unless the option is given");
 }
 
+// Checks R171.
 #[test]
-fn r171_the_contents_of_vram_outlive_a_sleep() {
+fn the_contents_of_vram_outlive_a_sleep() {
     const SIZE: u64 = 1 << 20;
     const VA: u64 = 0x100_0000_0000;
     let device = patient();

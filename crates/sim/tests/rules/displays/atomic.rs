@@ -91,8 +91,9 @@ impl Client {
     }
 }
 
+// Checks R156.
 #[test]
-fn r156_a_commit_sets_a_mode_and_reads_back() {
+fn a_commit_sets_a_mode_and_reads_back() {
     for chip in ["navi21", "renoir", "polaris10"] {
         let device = lit(chip);
         let (client, plane, _) = Client::atomic(&device);
@@ -133,8 +134,9 @@ fn r156_a_commit_sets_a_mode_and_reads_back() {
     }
 }
 
+// Checks R156.
 #[test]
-fn r156_what_the_request_itself_may_not_say() {
+fn what_the_request_itself_may_not_say() {
     let device = lit("navi21");
     let (client, plane, _) = Client::atomic(&device);
     let none = ModeAtomic::ZEROED;
@@ -164,8 +166,9 @@ fn r156_what_the_request_itself_may_not_say() {
     assert_eq!(client.commit(0, &[]), Err(Errno::EINVAL), "the client is not atomic");
 }
 
+// Checks R156.
 #[test]
-fn r156_a_commit_is_refused_as_a_whole() {
+fn a_commit_is_refused_as_a_whole() {
     let device = lit("navi21");
     let (client, plane, cursor) = Client::atomic(&device);
     let other = client.file.planes()[0];
@@ -222,8 +225,9 @@ fn r156_a_commit_is_refused_as_a_whole() {
     assert_eq!(first_pixel(device.scanned_out()), Some([0, 0, 0xff, 0xff]));
 }
 
+// Checks R157.
 #[test]
-fn r157_blobs_belong_to_files_and_live_while_they_are_used() {
+fn blobs_belong_to_files_and_live_while_they_are_used() {
     let device = lit("navi21");
     let (client, plane, _) = Client::atomic(&device);
     let other = Client::new(&device);
@@ -264,8 +268,9 @@ fn r157_blobs_belong_to_files_and_live_while_they_are_used() {
     assert_eq!(old.0.file.properties(old.1, 0).unwrap().iter().find(|(name, _)| name == "IN_FORMATS"), None);
 }
 
+// Checks R158.
 #[test]
-fn r158_a_commit_tells_when_it_is_shown() {
+fn a_commit_tells_when_it_is_shown() {
     let device = lit("navi21");
     let (client, plane, _) = Client::atomic(&device);
     client.set(plane, client.framebuffer(0xff)).unwrap();
@@ -297,8 +302,9 @@ fn r158_a_commit_tells_when_it_is_shown() {
     assert_eq!((refused[0], client.file.0.read_event()), (-1, None));
 }
 
+// Checks R158.
 #[test]
-fn r158_a_plane_waits_for_its_fence() {
+fn a_plane_waits_for_its_fence() {
     let device = lit("navi21");
     let (client, plane, _) = Client::atomic(&device);
     client.set(plane, client.framebuffer(0xff)).unwrap();
@@ -322,8 +328,9 @@ fn r158_a_plane_waits_for_its_fence() {
     assert_eq!(first_pixel(device.scanned_out()), Some([0, 0xff, 0, 0xff]));
 }
 
+// Checks R156.
 #[test]
-fn r156_properties_are_set_one_at_a_time_too() {
+fn properties_are_set_one_at_a_time_too() {
     let device = lit("navi21");
     let (client, plane, _) = Client::atomic(&device);
     client.set(plane, client.framebuffer(0xff)).unwrap();

@@ -107,8 +107,9 @@ fn serve(slow: &Arc<Slow>, flags: u32, object: u32, wanted: &[(&str, u64)]) -> R
     file.0.serve(Arc::clone(slow) as Arc<dyn amdgpu_sim::Client>, ModeAtomic::REQUEST, at).map(drop)
 }
 
+// Checks R161.
 #[test]
-fn r161_a_client_that_takes_its_time_holds_no_other_up() {
+fn a_client_that_takes_its_time_holds_no_other_up() {
     let device = lit("navi21");
     let (client, plane, _) = Client::atomic(&device);
     client.set(plane, client.framebuffer(0xff)).unwrap();
@@ -127,8 +128,9 @@ fn r161_a_client_that_takes_its_time_holds_no_other_up() {
     assert_eq!((place[0], slow.done.load(Ordering::Relaxed)), (1000, 2), "while it took one");
 }
 
+// Checks R161.
 #[test]
-fn r161_a_commit_of_nothing_waits_for_nothing_and_keeps_none_waiting() {
+fn a_commit_of_nothing_waits_for_nothing_and_keeps_none_waiting() {
     let device = lit("navi21");
     let (client, plane, _) = Client::atomic(&device);
     client.set(plane, client.framebuffer(0xff)).unwrap();
@@ -151,8 +153,9 @@ fn r161_a_commit_of_nothing_waits_for_nothing_and_keeps_none_waiting() {
     assert_eq!(client.file.value(plane, "FB_ID").1, next);
 }
 
+// Checks R161.
 #[test]
-fn r161_a_commit_that_is_interrupted_while_it_waits_changes_nothing() {
+fn a_commit_that_is_interrupted_while_it_waits_changes_nothing() {
     let device = lit("navi21");
     let (client, plane, _) = Client::atomic(&device);
     let shown = client.framebuffer(0xff);
@@ -168,8 +171,9 @@ fn r161_a_commit_that_is_interrupted_while_it_waits_changes_nothing() {
     assert_eq!(slow.client.file.value(plane, "FB_ID").1, next);
 }
 
+// Checks R161.
 #[test]
-fn r161_the_last_file_leaves_the_display_to_the_console() {
+fn the_last_file_leaves_the_display_to_the_console() {
     let device = lit("navi21");
     let (first, next) = (Client::new(&device), Client::new(&device));
     let shown = first.light(0x12_34_56);
@@ -188,8 +192,9 @@ fn r161_the_last_file_leaves_the_display_to_the_console() {
     assert_eq!(super::first_pixel(device.scanned_out()), Some([0x12, 0x34, 0x56, 0xff]), "the picture is remembered");
 }
 
+// Checks R161.
 #[test]
-fn r161_a_file_takes_its_own_share_of_blobs_and_no_more() {
+fn a_file_takes_its_own_share_of_blobs_and_no_more() {
     let device = lit("navi21");
     let (greedy, other) = (Client::new(&device), Client::new(&device));
     let bytes = [1_u8; 4];

@@ -86,8 +86,9 @@ impl Engine {
     }
 }
 
+// Checks R164.
 #[test]
-fn r164_a_lease_is_a_crtc_a_connector_and_a_plane_that_exist_and_are_free() {
+fn a_lease_is_a_crtc_a_connector_and_a_plane_that_exist_and_are_free() {
     let device = card();
     let engine = Engine::new(&device);
     let file = &engine.file;
@@ -123,8 +124,9 @@ fn r164_a_lease_is_a_crtc_a_connector_and_a_plane_that_exist_and_are_free() {
     assert_eq!(file.lease(&[crtc, connector, plane]).unwrap().number, 1, "the lowest free number");
 }
 
+// Checks R164.
 #[test]
-fn r164_a_client_that_does_not_see_planes_leases_those_of_its_crtcs() {
+fn a_client_that_does_not_see_planes_leases_those_of_its_crtcs() {
     let engine = Engine::new(&card());
     let [crtc, connector, plane, cursor] = engine.second();
     engine.file.may(client_cap::UNIVERSAL_PLANES, 0).unwrap();
@@ -134,8 +136,9 @@ fn r164_a_client_that_does_not_see_planes_leases_those_of_its_crtcs() {
     assert_eq!(engine.file.lease(&[crtc, connector, plane]).unwrap_err(), Errno::ENOSPC, "it is there twice");
 }
 
+// Checks R164.
 #[test]
-fn r164_only_a_master_leases_and_a_lessee_does_not() {
+fn only_a_master_leases_and_a_lessee_does_not() {
     let device = card();
     let engine = Engine::new(&device);
     let objects = engine.second();
@@ -153,8 +156,9 @@ fn r164_only_a_master_leases_and_a_lessee_does_not() {
     assert_eq!(guest.resources()[0], engine.crtcs, "a file that is no lessee's sees everything");
 }
 
+// Checks R164.
 #[test]
-fn r164_a_lessee_of_an_administrator_cannot_take_or_drop_the_mastery() {
+fn a_lessee_of_an_administrator_cannot_take_or_drop_the_mastery() {
     let device = card();
     let file = File(device.open_primary(true));
     let lessee = file.lease(&[]).unwrap().file;
@@ -165,8 +169,9 @@ fn r164_a_lessee_of_an_administrator_cannot_take_or_drop_the_mastery() {
     assert_eq!(file.request(SET_MASTER), Ok(()));
 }
 
+// Checks R165.
 #[test]
-fn r165_a_lessee_sees_its_objects_alone() {
+fn a_lessee_sees_its_objects_alone() {
     let engine = Engine::new(&card());
     let objects @ [crtc, connector, plane, cursor] = engine.second();
     let lessee = engine.file.lease(&objects).unwrap().file;
@@ -194,8 +199,9 @@ fn r165_a_lessee_sees_its_objects_alone() {
     assert!(known.into_iter().flatten().all(|id| all.contains(id)), "the owner has everything");
 }
 
+// Checks R165.
 #[test]
-fn r165_a_lessee_shows_pictures_on_its_objects_alone() {
+fn a_lessee_shows_pictures_on_its_objects_alone() {
     let device = lit("navi21");
     let engine = Engine::new(&device);
     let [crtc, connector, plane, cursor] = engine.second();
@@ -233,8 +239,9 @@ fn r165_a_lessee_shows_pictures_on_its_objects_alone() {
     assert_eq!(set(plane, crtc).map(drop), Ok(()));
 }
 
+// Checks R165.
 #[test]
-fn r165_a_lessee_does_not_see_what_feeds_its_connector_or_plane_from_outside() {
+fn a_lessee_does_not_see_what_feeds_its_connector_or_plane_from_outside() {
     let device = lit("navi21");
     let engine = Engine::new(&device);
     let [crtc, connector, ..] = engine.second();
@@ -251,8 +258,9 @@ fn r165_a_lessee_does_not_see_what_feeds_its_connector_or_plane_from_outside() {
     assert_eq!([fed_by(&owner.file), fed_by(&lessee)], [(owner.crtc, owner.crtc), (0, 0)]);
 }
 
+// Checks R165.
 #[test]
-fn r165_without_its_primary_plane_a_crtc_can_only_be_turned_off() {
+fn without_its_primary_plane_a_crtc_can_only_be_turned_off() {
     let device = lit("navi21");
     let engine = Engine::new(&device);
     let [crtc, connector, _, cursor] = engine.second();
@@ -266,8 +274,9 @@ fn r165_without_its_primary_plane_a_crtc_can_only_be_turned_off() {
     assert_eq!(lessee.show(|request| (request.mode_valid, request.count_connectors) = (0, 0)), Ok(()));
 }
 
+// Checks R166.
 #[test]
-fn r166_lists_of_lessees_and_objects_are_as_long_as_there_is_room() {
+fn lists_of_lessees_and_objects_are_as_long_as_there_is_room() {
     let engine = Engine::new(&card());
     let file = &engine.file;
     let objects @ [crtc, connector, plane, cursor] = engine.second();
@@ -286,8 +295,9 @@ fn r166_lists_of_lessees_and_objects_are_as_long_as_there_is_room() {
     assert_eq!(file.told(ModeGetLease { pad: 1, ..ModeGetLease::ZEROED }), Err(Errno::EINVAL));
 }
 
+// Checks R167.
 #[test]
-fn r167_a_revoked_lease_has_no_objects_and_stays_a_lease() {
+fn a_revoked_lease_has_no_objects_and_stays_a_lease() {
     let engine = Engine::new(&card());
     let file = &engine.file;
     let objects @ [crtc, ..] = engine.second();
@@ -308,8 +318,9 @@ fn r167_a_revoked_lease_has_no_objects_and_stays_a_lease() {
     assert_eq!(file.revoke(1), Err(Errno::ENOENT), "its file is closed");
 }
 
+// Checks R167.
 #[test]
-fn r167_leases_follow_the_mastery_of_their_lessor_and_end_with_it() {
+fn leases_follow_the_mastery_of_their_lessor_and_end_with_it() {
     let device = card();
     let engine = Engine::new(&device);
     let lessee = engine.file.lease(&engine.second()).unwrap().file;
@@ -328,8 +339,9 @@ fn r167_leases_follow_the_mastery_of_their_lessor_and_end_with_it() {
     assert_eq!((next.resources()[0].clone(), next.lessees()), (crtcs, Ok(vec![])));
 }
 
+// Checks R164.
 #[test]
-fn r164_a_descriptor_that_is_closed_takes_its_file_with_it() {
+fn a_descriptor_that_is_closed_takes_its_file_with_it() {
     let device = card();
     let engine = Engine::new(&device);
     let objects = engine.second();

@@ -20,8 +20,9 @@ impl Client {
     }
 }
 
+// Checks R155.
 #[test]
-fn r155_a_framebuffer_is_told_and_its_bo_to_the_master_alone() {
+fn a_framebuffer_is_told_and_its_bo_to_the_master_alone() {
     for (chip, flags) in [("navi21", MODE_FB_MODIFIERS), ("polaris10", 0)] {
         let device = lit(chip);
         let (client, other) = (Client::new(&device), Client::new(&device));
@@ -41,8 +42,9 @@ fn r155_a_framebuffer_is_told_and_its_bo_to_the_master_alone() {
     }
 }
 
+// Checks R155.
 #[test]
-fn r155_a_closed_framebuffer_stays_while_it_is_shown() {
+fn a_closed_framebuffer_stays_while_it_is_shown() {
     let device = lit("navi21");
     let client = Client::new(&device);
     let id = client.light(0xff);
@@ -55,8 +57,9 @@ fn r155_a_closed_framebuffer_stays_while_it_is_shown() {
     assert_eq!(client.get(id), Err(Errno::ENOENT), "nothing has it any more");
 }
 
+// Checks R155.
 #[test]
-fn r155_what_a_dirty_framebuffer_may_say() {
+fn what_a_dirty_framebuffer_may_say() {
     let client = Client::new(&lit("navi21"));
     let fb_id = client.framebuffer(0);
     let mut clips = [0_u64; 4];
@@ -77,8 +80,9 @@ fn r155_what_a_dirty_framebuffer_may_say() {
     }
 }
 
+// Checks R160.
 #[test]
-fn r160_a_cursor_lies_over_the_picture() {
+fn a_cursor_lies_over_the_picture() {
     let device = lit("navi21");
     let client = Client::new(&device);
     client.light(0xff_ff_ff);
@@ -127,8 +131,9 @@ fn r160_a_cursor_lies_over_the_picture() {
     assert_eq!(client.file.send(&mut { unknown }), Err(Errno::ENOENT));
 }
 
+// Checks R160.
 #[test]
-fn r160_a_plane_is_set_without_properties() {
+fn a_plane_is_set_without_properties() {
     let device = lit("navi21");
     let client = Client::new(&device);
     client.file.may(client_cap::UNIVERSAL_PLANES, 1).unwrap();
@@ -168,8 +173,9 @@ fn r160_a_plane_is_set_without_properties() {
     }
 }
 
+// Checks R160.
 #[test]
-fn r160_a_gamma_table_changes_the_picture() {
+fn a_gamma_table_changes_the_picture() {
     let device = lit("navi21");
     let client = Client::new(&device);
     client.light(0x01_02_03);

@@ -15,8 +15,9 @@ fn primary(device: &SimDevice) -> File {
     File(device.open_primary(false))
 }
 
+// Checks R139.
 #[test]
-fn r139_a_display_engine_lists_what_it_has_and_nothing_is_plugged_in() {
+fn a_display_engine_lists_what_it_has_and_nothing_is_plugged_in() {
     for chip in ["navi21", "renoir"] {
         let device = device(chip);
         let file = primary(&device);
@@ -45,8 +46,9 @@ fn r139_a_display_engine_lists_what_it_has_and_nothing_is_plugged_in() {
     }
 }
 
+// Checks R139.
 #[test]
-fn r139_unknown_objects_are_enoent_and_short_arrays_stay_within_their_length() {
+fn unknown_objects_are_enoent_and_short_arrays_stay_within_their_length() {
     let file = primary(&card());
     let [crtcs, encoders, connectors] = file.resources();
     for id in [0, crtcs[0] + 1000, u32::MAX, encoders[0]] {
@@ -67,8 +69,9 @@ fn r139_unknown_objects_are_enoent_and_short_arrays_stay_within_their_length() {
     assert_eq!(file.told(nowhere), Err(Errno::EFAULT));
 }
 
+// Checks R140.
 #[test]
-fn r140_planes_and_atomic_properties_show_to_those_who_ask() {
+fn planes_and_atomic_properties_show_to_those_who_ask() {
     let device = card();
     let (plain, file) = (primary(&device), primary(&device));
     let names = |list: &[(String, u64)]| list.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
@@ -107,8 +110,9 @@ fn r140_planes_and_atomic_properties_show_to_those_who_ask() {
     assert_eq!(file.planes(), Ids::new());
 }
 
+// Checks R140.
 #[test]
-fn r140_which_capabilities_a_client_may_have() {
+fn which_capabilities_a_client_may_have() {
     let file = primary(&card());
     for (capability, most) in [
         (client_cap::STEREO_3D, 1),
@@ -127,8 +131,9 @@ fn r140_which_capabilities_a_client_may_have() {
     assert_eq!((file.may(0, 0), file.may(7, 1)), (Err(Errno::EINVAL), Err(Errno::EINVAL)));
 }
 
+// Checks R141.
 #[test]
-fn r141_a_dumb_buffer_is_a_bo_with_aligned_rows() {
+fn a_dumb_buffer_is_a_bo_with_aligned_rows() {
     for chip in ["navi21", "renoir"] {
         let device = device(chip);
         let file = primary(&device);
@@ -154,8 +159,9 @@ fn r141_a_dumb_buffer_is_a_bo_with_aligned_rows() {
     }
 }
 
+// Checks R162.
 #[test]
-fn r162_the_edid_of_a_display_has_its_mode_and_its_size() {
+fn the_edid_of_a_display_has_its_mode_and_its_size() {
     let device = lit("navi21");
     let client = Client::new(&device);
     let blob = |blob_id: u32| {

@@ -28,8 +28,9 @@ impl Client {
     }
 }
 
+// Checks R159.
 #[test]
-fn r159_a_wait_ends_at_its_vertical_blank() {
+fn a_wait_ends_at_its_vertical_blank() {
     let client = Client::new(&lit("navi21"));
     client.light(0);
     let now = client.wait(VBLANK_RELATIVE, 0).unwrap();
@@ -48,8 +49,9 @@ fn r159_a_wait_ends_at_its_vertical_blank() {
     assert_eq!(client.wait(VBLANK_RELATIVE, 100_000).map(drop), Err(Errno::EBUSY), "three seconds are the most");
 }
 
+// Checks R159.
 #[test]
-fn r159_events_tell_of_vertical_blanks() {
+fn events_tell_of_vertical_blanks() {
     let client = Client::new(&lit("navi21"));
     client.light(0);
     let asked = client.wait(VBLANK_RELATIVE | VBLANK_EVENT, 2).unwrap().sequence;
@@ -71,8 +73,9 @@ fn r159_events_tell_of_vertical_blanks() {
     assert_eq!(event.kind, EVENT_CRTC_SEQUENCE);
 }
 
+// Checks R159.
 #[test]
-fn r159_a_crtc_that_is_off_has_no_vertical_blanks() {
+fn a_crtc_that_is_off_has_no_vertical_blanks() {
     let client = Client::new(&lit("navi21"));
     assert_eq!(client.wait(VBLANK_RELATIVE, 0).map(drop), Err(Errno::EINVAL));
     assert_eq!(client.sequence().map(drop), Err(Errno::EINVAL));

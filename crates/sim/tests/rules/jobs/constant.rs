@@ -55,8 +55,9 @@ fn finished(rig: &Rig, ibs: Vec<Chunk>) -> Result<(), Errno> {
     rig.finish(Ip::Gfx, 0, seq)
 }
 
+// Checks R144.
 #[test]
-fn r144_a_constant_engines_ib_runs_beside_the_others_and_shares_counters_with_them() {
+fn a_constant_engines_ib_runs_beside_the_others_and_shares_counters_with_them() {
     for name in WITH {
         for constant_first in [true, false] {
             let rig = Rig::new(&device(name));
@@ -85,8 +86,9 @@ fn r144_a_constant_engines_ib_runs_beside_the_others_and_shares_counters_with_th
     }
 }
 
+// Checks R144.
 #[test]
-fn r144_without_the_flag_the_draw_engine_does_not_know_the_packets() {
+fn without_the_flag_the_draw_engine_does_not_know_the_packets() {
     for name in WITH {
         let device = device(name);
         let rig = Rig::new(&device);
@@ -97,8 +99,9 @@ fn r144_without_the_flag_the_draw_engine_does_not_know_the_packets() {
     }
 }
 
+// Checks R144.
 #[test]
-fn r144_what_a_constant_engine_cannot_follow_hangs() {
+fn what_a_constant_engine_cannot_follow_hangs() {
     let cases = [
         (wait_on_de(0), "a draw engine that is done"),
         (packet(0x15, &[1, 1, 1, 0]), "DISPATCH_DIRECT"),
@@ -120,8 +123,9 @@ fn r144_what_a_constant_engine_cannot_follow_hangs() {
     assert!(device.complaints().concat().contains("fetching commands failed"));
 }
 
+// Checks R144.
 #[test]
-fn r144_other_rings_pass_the_flag_over_and_later_chips_refuse_it() {
+fn other_rings_pass_the_flag_over_and_later_chips_refuse_it() {
     for ip in [Ip::Compute, Ip::Sdma] {
         let rig = Rig::new(&card());
         let store = rig.store(ip, 0, 5);

@@ -28,8 +28,9 @@ fn entries(handles: &[u32]) -> Vec<BoListEntry> {
     handles.iter().map(|&bo_handle| BoListEntry { bo_handle, bo_priority: 0 }).collect()
 }
 
+// Checks R82.
 #[test]
-fn r82_contexts() {
+fn contexts_are_made_queried_and_freed() {
     let file = file();
     for op in [ctx_op::FREE_CTX, ctx_op::QUERY_STATE, ctx_op::QUERY_STATE2, ctx_op::GET_STABLE_PSTATE, 5, 6, 7, 0] {
         assert_eq!(file.ctx(op, 0, 1), Err(Errno::EINVAL), "{op}");
@@ -47,8 +48,9 @@ fn r82_contexts() {
     assert_eq!(file.context(), 3);
 }
 
+// Checks R83.
 #[test]
-fn r83_a_file_has_4095_contexts() {
+fn a_file_has_4095_contexts() {
     let file = file();
     assert_eq!((0..4095).map(|_| file.context()).max(), Some(4095));
     assert_eq!(file.try_context(0), Err(Errno::ENOSPC));
@@ -56,8 +58,9 @@ fn r83_a_file_has_4095_contexts() {
     assert_eq!(file.try_context(0), Ok(77));
 }
 
+// Checks R84.
 #[test]
-fn r84_bo_lists() {
+fn bo_lists_are_made_updated_and_destroyed() {
     let file = file();
     let bo = file.create(PAGE);
     assert_eq!(file.list(bo_list_op::DESTROY, 99, &[]), Ok(0));
@@ -80,8 +83,9 @@ fn r84_bo_lists() {
     assert_eq!(file.0.census().bo_lists, 3);
 }
 
+// Checks R85.
 #[test]
-fn r85_a_list_keeps_its_bos() {
+fn a_list_keeps_its_bos() {
     let device = card();
     let rig = Rig::new(&device);
     let bo = rig.file.create(PAGE);
@@ -96,8 +100,9 @@ fn r85_a_list_keeps_its_bos() {
     assert_eq!(device.census().bos, alive - 1);
 }
 
+// Checks R110.
 #[test]
-fn r110_vmids_can_always_be_reserved() {
+fn vmids_can_always_be_reserved() {
     let file = file();
     for op in [VM_OP_RESERVE_VMID, VM_OP_RESERVE_VMID, VM_OP_UNRESERVE_VMID, VM_OP_UNRESERVE_VMID] {
         assert_eq!(file.send(&mut Vm { op, flags: 0 }), Ok(()));

@@ -23,8 +23,9 @@ fn busy(rig: &Rig) -> [u32; 4] {
     })
 }
 
+// Checks R134.
 #[test]
-fn r134_a_killed_process_finishes_what_is_on_the_hardware_ring_and_drops_what_is_queued() {
+fn a_killed_process_finishes_what_is_on_the_hardware_ring_and_drops_what_is_queued() {
     let device = patient_card();
     let machine = device.machine();
     let rig = Rig::new(&device);
@@ -47,8 +48,9 @@ fn r134_a_killed_process_finishes_what_is_on_the_hardware_ring_and_drops_what_is
     }
 }
 
+// Checks R134.
 #[test]
-fn r134_what_gets_to_the_hardware_ring_within_a_second_runs() {
+fn what_gets_to_the_hardware_ring_within_a_second_runs() {
     let device = patient_card();
     let rig = Rig::new(&device);
     let held = device.hold_ring(Ip::Gfx, 0);
@@ -59,8 +61,9 @@ fn r134_what_gets_to_the_hardware_ring_within_a_second_runs() {
     assert_eq!(PLACES.map(|at| rig.load(at)), [1; 4]);
 }
 
+// Checks R134.
 #[test]
-fn r134_a_dropped_job_ends_after_its_dependencies_and_not_after_other_files_jobs() {
+fn a_dropped_job_ends_after_its_dependencies_and_not_after_other_files_jobs() {
     let device = patient_card();
     let [victim, other] = [(); 2].map(|()| Rig::new(&device));
     let machine = device.machine();
@@ -86,8 +89,9 @@ fn r134_a_dropped_job_ends_after_its_dependencies_and_not_after_other_files_jobs
     assert_eq!((status(&bound), victim.load(4)), (DROPPED, 0));
 }
 
+// Checks R134.
 #[test]
-fn r134_a_dropped_job_ends_after_the_job_before_it() {
+fn a_dropped_job_ends_after_the_job_before_it() {
     let device = patient_card();
     let [victim, other] = [(); 2].map(|()| Rig::new(&device));
     victim.running(Ip::Gfx, 0);
@@ -104,8 +108,9 @@ fn r134_a_dropped_job_ends_after_the_job_before_it() {
     assert_eq!(status(), DROPPED);
 }
 
+// Checks R134.
 #[test]
-fn r134_no_other_file_is_disturbed() {
+fn no_other_file_is_disturbed() {
     let device = patient_card();
     let [victim, other] = [(); 2].map(|()| Rig::new(&device));
     busy(&victim);
@@ -125,8 +130,9 @@ fn r134_no_other_file_is_disturbed() {
     assert_eq!((other.load(0), victim.load(20), victim.load(16)), (7, 9, 0));
 }
 
+// Checks R134.
 #[test]
-fn r134_what_a_killed_process_submits_late_is_dropped() {
+fn what_a_killed_process_submits_late_is_dropped() {
     let rig = Rig::new(&patient_card());
     rig.file.0.kill();
     let late = rig.run(Ip::Gfx, 0, &rig.store(Ip::Gfx, 4, 1)).unwrap();

@@ -204,8 +204,9 @@ fn one_thread(lockup_timeout: LockupTimeout) -> SimDevice {
     SimDevice::new(profile("navi21").unwrap(), options)
 }
 
+// Checks R134.
 #[test]
-fn r134_an_endless_job_ends_within_100_ms_once_its_process_has() {
+fn an_endless_job_ends_within_100_ms_once_its_process_has() {
     let device = one_thread(LockupTimeout::DEFAULT);
     let other = Rig::new(&device);
     for (ip, endless) in ALL {
@@ -239,8 +240,9 @@ fn r134_an_endless_job_ends_within_100_ms_once_its_process_has() {
     assert!(!resets.iter().any(|said| said.contains("hangs")), "{resets:?}");
 }
 
+// Checks R125.
 #[test]
-fn r125_an_endless_job_ends_within_100_ms_once_its_time_is_over() {
+fn an_endless_job_ends_within_100_ms_once_its_time_is_over() {
     for (ip, endless) in ALL {
         assert_at_once(&format!("{ip} {endless:?}"), || {
             let device = one_thread(LockupTimeout::all(TIME));
@@ -263,8 +265,9 @@ fn r125_an_endless_job_ends_within_100_ms_once_its_time_is_over() {
     }
 }
 
+// Checks R125.
 #[test]
-fn r125_a_job_without_a_limit_runs_on() {
+fn a_job_without_a_limit_runs_on() {
     let device = one_thread(LockupTimeout::all(Duration::MAX));
     let rig = Rig::new(&device);
     let number = rig.run(Ip::Compute, 0, &Loop.packets(&rig, Ip::Compute)).unwrap();

@@ -49,8 +49,9 @@ fn sometime<T>(mut attempt: impl FnMut() -> Option<T>) -> T {
     (0..100).find_map(|_| attempt()).expect("one of 100 attempts should have gone that way")
 }
 
+// Checks R125.
 #[test]
-fn r125_a_job_that_hangs_is_given_up_and_ends_with_an_error() {
+fn a_job_that_hangs_is_given_up_and_ends_with_an_error() {
     for ip in IPS {
         let rig = Rig::new(&card());
         let seq = rig.endless(rig.context, ip).send(&rig.file).unwrap();
@@ -60,8 +61,9 @@ fn r125_a_job_that_hangs_is_given_up_and_ends_with_an_error() {
     }
 }
 
+// Checks R125.
 #[test]
-fn r125_an_ib_that_cannot_be_followed_hangs() {
+fn an_ib_that_cannot_be_followed_hangs() {
     for ip in IPS {
         let rig = Rig::new(&card());
         let nowhere = Job::new(rig.context).with(Chunk::ib(ip, 0, (0x7000_0000, 64)));
@@ -70,8 +72,9 @@ fn r125_an_ib_that_cannot_be_followed_hangs() {
     }
 }
 
+// Checks R38.
 #[test]
-fn r38_waiting_for_a_sync_object_never_tells_how_it_ended() {
+fn waiting_for_a_sync_object_never_tells_how_it_ended() {
     let rig = Rig::new(&card());
     let [binary, timeline] = [(); 2].map(|()| rig.file.syncobj(false));
     let job = rig.endless(rig.context, Ip::Gfx).with(Chunk::signal(binary));
@@ -85,8 +88,9 @@ fn r38_waiting_for_a_sync_object_never_tells_how_it_ended() {
     assert_eq!(rig.outcome(rig.context, Ip::Gfx, 1), LOST, "by its number it is told");
 }
 
+// Checks R126.
 #[test]
-fn r126_what_is_queued_behind_a_failure_in_its_entity_fails_alike() {
+fn what_is_queued_behind_a_failure_in_its_entity_fails_alike() {
     // Queued they must be before the first is given up.
     let (rig, first, queued) = sometime(|| {
         let rig = Rig::new(&card());
@@ -104,8 +108,9 @@ fn r126_what_is_queued_behind_a_failure_in_its_entity_fails_alike() {
     assert_eq!(rig.run(Ip::Compute, 0, &[]), Err(Errno::ECANCELED));
 }
 
+// Checks R127.
 #[test]
-fn r127_what_waited_for_a_failed_job_runs() {
+fn what_waited_for_a_failed_job_runs() {
     let rig = Rig::new(&card());
     let culprit = rig.file.context();
     let (seq, out) = rig.send_signalling(rig.endless(culprit, Ip::Compute)).unwrap();
@@ -123,8 +128,9 @@ fn r127_what_waited_for_a_failed_job_runs() {
     assert_eq!(rig.outcome(culprit, Ip::Compute, seq), LOST);
 }
 
+// Checks R128.
 #[test]
-fn r128_the_culprit_is_cut_off_and_told_so() {
+fn the_culprit_is_cut_off_and_told_so() {
     let rig = Rig::new(&card());
     let culprit = rig.hang();
     for ip in IPS {
@@ -142,8 +148,9 @@ fn r128_the_culprit_is_cut_off_and_told_so() {
     assert_eq!((rig.state(fresh), rig.reset_status(fresh)), (CtxStateFlags::empty(), CTX_NO_RESET));
 }
 
+// Checks R129.
 #[test]
-fn r129_the_idle_and_innocent_only_hear_of_it() {
+fn the_idle_and_innocent_only_hear_of_it() {
     let device = card();
     let (rig, other) = (Rig::new(&device), Rig::new(&device));
     // It has run something, and is done with it.
@@ -168,8 +175,9 @@ fn loses_a_started_job(device: &SimDevice) -> Option<Rig> {
     (!innocent.state(innocent.context).contains(CtxStateFlags::GUILTY)).then_some(innocent)
 }
 
+// Checks R131.
 #[test]
-fn r131_the_innocent_lose_what_had_started_and_its_entity() {
+fn the_innocent_lose_what_had_started_and_its_entity() {
     // Which of the two is given up first depends on the machine.
     let device = card();
     let innocent = sometime(|| loses_a_started_job(&device));
@@ -179,8 +187,9 @@ fn r131_the_innocent_lose_what_had_started_and_its_entity() {
     innocent.try_run(innocent.file.context(), Ip::Gfx).unwrap();
 }
 
+// Checks R132.
 #[test]
-fn r132_submitting_behind_a_job_that_never_ends_is_never_stuck() {
+fn submitting_behind_a_job_that_never_ends_is_never_stuck() {
     let rig = Rig::new(&card());
     let mut results = vec![rig.endless(rig.context, Ip::Gfx).send(&rig.file)];
     results.extend((1..200).map(|_| rig.run(Ip::Gfx, 0, &[])));

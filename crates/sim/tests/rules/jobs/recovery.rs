@@ -26,8 +26,9 @@ fn outcome(rig: &Rig, ip: Ip, seq: u64) -> Result<(), Errno> {
     rig.wait_until(rig.context, ip, 0, seq, long()).map(|done| assert!(done, "a job takes too long"))
 }
 
+// Checks R125.
 #[test]
-fn r125_killing_the_waves_of_a_job_ends_it_alone_and_what_is_behind_it_runs() {
+fn killing_the_waves_of_a_job_ends_it_alone_and_what_is_behind_it_runs() {
     for ip in [Ip::Gfx, Ip::Compute] {
         let device = card();
         let rig = Rig::new(&device);
@@ -45,9 +46,10 @@ fn r125_killing_the_waves_of_a_job_ends_it_alone_and_what_is_behind_it_runs() {
     }
 }
 
+// Checks R125.
 /// Source: Linux 6.12 `amdgpu_device.c`, `amdgpu_device_get_job_timeout_settings`.
 #[test]
-fn r125_each_kind_of_ring_has_its_own_timeout() {
+fn each_kind_of_ring_has_its_own_timeout() {
     let lockup_timeout = LockupTimeout { gfx: HANG, ..LockupTimeout::all(Duration::MAX) };
     let options = SimOptions { lockup_timeout, strict: false, ..SimOptions::default() };
     let device = SimDevice::new(profile("navi21").unwrap(), options);
@@ -63,8 +65,9 @@ fn r125_each_kind_of_ring_has_its_own_timeout() {
     assert_eq!(outcome(&rig, Ip::Compute, patient), LOST);
 }
 
+// Checks R126.
 #[test]
-fn r126_an_entity_whose_last_job_was_stopped_takes_no_more() {
+fn an_entity_whose_last_job_was_stopped_takes_no_more() {
     let device = card();
     let rig = Rig::new(&device);
     device.hang_next_job_in_a_shader(Ip::Compute, 0);
@@ -79,8 +82,9 @@ fn r126_an_entity_whose_last_job_was_stopped_takes_no_more() {
     assert_eq!(rig.state(rig.context), CtxStateFlags::RESET);
 }
 
+// Checks R125.
 #[test]
-fn r125_jobs_of_other_contexts_behind_a_stopped_one_run() {
+fn jobs_of_other_contexts_behind_a_stopped_one_run() {
     let device = card();
     let rig = Rig::new(&device);
     let other = rig.file.context();
@@ -96,8 +100,9 @@ fn r125_jobs_of_other_contexts_behind_a_stopped_one_run() {
     assert_eq!([4, 8].map(|at| rig.load(at)), [1, 0]);
 }
 
+// Checks R128.
 #[test]
-fn r128_a_stuck_front_end_or_a_copy_engine_is_beyond_soft_recovery() {
+fn a_stuck_front_end_or_a_copy_engine_is_beyond_soft_recovery() {
     for ip in [Ip::Gfx, Ip::Sdma] {
         let device = card();
         let rig = Rig::new(&device);
@@ -112,8 +117,9 @@ fn r128_a_stuck_front_end_or_a_copy_engine_is_beyond_soft_recovery() {
     }
 }
 
+// Checks R125.
 #[test]
-fn r125_a_ring_that_is_reset_alone_takes_its_job_and_no_others() {
+fn a_ring_that_is_reset_alone_takes_its_job_and_no_others() {
     let device = card_with(SimOptions { ring_reset: true, ..SimOptions::default() });
     let (rig, other) = (Rig::new(&device), Rig::new(&device));
     let held = device.hold_ring(Ip::Gfx, 0);

@@ -22,8 +22,9 @@ use crate::support::{Chunk, DATA, PAGE, Rig, long, open, patient_card};
 /// Address of a test's own BO.
 const VA: u64 = 0x100_0000;
 
+// Checks R131.
 #[test]
-fn r131_a_reset_takes_what_has_started_and_nothing_else() {
+fn a_reset_takes_what_has_started_and_nothing_else() {
     let device = patient_card();
     let (rig, idle) = (Rig::new(&device), Rig::new(&device));
     let started = rig.running(Ip::Gfx, 0);
@@ -47,8 +48,9 @@ fn r131_a_reset_takes_what_has_started_and_nothing_else() {
     }
 }
 
+// Checks R130.
 #[test]
-fn r130_lost_vram_ends_old_contexts_and_nothing_else() {
+fn lost_vram_ends_old_contexts_and_nothing_else() {
     let device = patient_card();
     let rig = Rig::new(&device);
     let losses = || rig.file.info::<u32>(query::VRAM_LOST_COUNTER, [0; 4]).unwrap();
@@ -77,8 +79,9 @@ fn r130_lost_vram_ends_old_contexts_and_nothing_else() {
     assert_eq!(rig.file.complaints(), "");
 }
 
+// Checks R10.
 #[test]
-fn r10_after_an_unplug_everything_is_enodev() {
+fn after_an_unplug_everything_is_enodev() {
     let device = patient_card();
     let file = open(&device);
     let bo = file.create(PAGE);
@@ -95,8 +98,9 @@ fn r10_after_an_unplug_everything_is_enodev() {
     assert_eq!(open(&device).null(GemClose::REQUEST), Err(Errno::ENODEV));
 }
 
+// Checks R133.
 #[test]
-fn r133_what_was_queued_before_an_unplug_never_runs() {
+fn what_was_queued_before_an_unplug_never_runs() {
     let device = patient_card();
     let rig = Rig::new(&device);
     let memory = rig.file.export(rig.data, PRIME_CLOEXEC).unwrap();
@@ -116,8 +120,9 @@ fn r133_what_was_queued_before_an_unplug_never_runs() {
     assert_eq!(stored, [0; 4]);
 }
 
+// Checks R133.
 #[test]
-fn r133_an_unplug_wakes_waiters_and_leaves_what_is_mapped() {
+fn an_unplug_wakes_waiters_and_leaves_what_is_mapped() {
     let device = patient_card();
     let rig = Rig::new(&device);
     let view = rig.file.view(rig.data, PAGE);

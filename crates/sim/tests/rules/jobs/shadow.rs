@@ -67,8 +67,9 @@ fn run(rig: &Rig, ip: Ip, dwords: &[u32], chunk: Chunk) -> Result<(), Errno> {
     rig.finish(ip, 0, seq)
 }
 
+// Checks R163.
 #[test]
-fn r163_shadowed_registers_live_in_the_area_of_the_job() {
+fn shadowed_registers_live_in_the_area_of_the_job() {
     let rig = Rig::new(&chip(true));
     run(&rig, Ip::Gfx, &write(&rig, 5), shadow(AREA, CP_GFX_SHADOW_INIT)).unwrap();
     // Another context with the same area has the same registers.
@@ -84,8 +85,9 @@ fn r163_shadowed_registers_live_in_the_area_of_the_job() {
     assert_eq!(rig.file.complaints(), "");
 }
 
+// Checks R163.
 #[test]
-fn r163_an_area_that_is_not_mapped_is_a_page_fault() {
+fn an_area_that_is_not_mapped_is_a_page_fault() {
     for flags in [0, CP_GFX_SHADOW_INIT] {
         let rig = Rig::new(&chip(true));
         run(&rig, Ip::Gfx, &rig.store(Ip::Gfx, 0, 1), shadow(NOWHERE, flags)).unwrap();
@@ -95,8 +97,9 @@ fn r163_an_area_that_is_not_mapped_is_a_page_fault() {
     }
 }
 
+// Checks R163.
 #[test]
-fn r163_shadowing_is_of_graphics_rings_and_of_firmware_that_has_it() {
+fn shadowing_is_of_graphics_rings_and_of_firmware_that_has_it() {
     for (shadows, ip) in [(true, Ip::Compute), (true, Ip::Sdma), (false, Ip::Gfx)] {
         let rig = Rig::new(&chip(shadows));
         run(&rig, ip, &rig.store(ip, 0, 1), shadow(NOWHERE, CP_GFX_SHADOW_INIT)).unwrap();
@@ -107,8 +110,9 @@ fn r163_shadowing_is_of_graphics_rings_and_of_firmware_that_has_it() {
     assert_eq!(rig.file.complaints(), "", "the null address turns it off");
 }
 
+// Checks R163.
 #[test]
-fn r163_of_several_shadow_chunks_the_last_counts_and_other_flags_are_refused() {
+fn of_several_shadow_chunks_the_last_counts_and_other_flags_are_refused() {
     for shadows in [false, true] {
         let rig = Rig::new(&chip(shadows));
         for flags in [2, CP_GFX_SHADOW_INIT | 1 << 63] {

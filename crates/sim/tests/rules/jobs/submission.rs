@@ -25,8 +25,9 @@ fn cut(id: u32, bytes: usize) -> Chunk {
     Chunk::new(id, &vec![0_u32; bytes / 4 - 1])
 }
 
+// Checks R86.
 #[test]
-fn r86_a_submission_needs_a_context_and_an_ib_of_known_chunks() {
+fn a_submission_needs_a_context_and_an_ib_of_known_chunks() {
     let file = file();
     let context = file.context();
     let job = || Job::new(context);
@@ -41,8 +42,9 @@ fn r86_a_submission_needs_a_context_and_an_ib_of_known_chunks() {
     assert_eq!(with_ib().send(&file), Ok(1));
 }
 
+// Checks R86.
 #[test]
-fn r86_bos_come_from_a_list_or_from_a_chunk() {
+fn bos_come_from_a_list_or_from_a_chunk() {
     let file = file();
     let context = file.context();
     let bo = file.create(PAGE);
@@ -58,8 +60,9 @@ fn r86_bos_come_from_a_list_or_from_a_chunk() {
     assert_eq!(job().with(Chunk::bos(&[bo, bo])).send(&file), Ok(2));
 }
 
+// Checks R86.
 #[test]
-fn r86_a_payload_is_as_long_as_its_structure_or_longer() {
+fn a_payload_is_as_long_as_its_structure_or_longer() {
     let file = file();
     let context = file.context();
     let job = || Job::new(context).with(Chunk::ib(Ip::Gfx, 0, EMPTY));
@@ -87,8 +90,9 @@ fn r86_a_payload_is_as_long_as_its_structure_or_longer() {
     }
 }
 
+// Checks R86.
 #[test]
-fn r86_addresses_are_followed_before_their_content_is_judged() {
+fn addresses_are_followed_before_their_content_is_judged() {
     let file = file();
     let ctx_id = file.context();
     let send = |num_chunks, chunks| file.send(&mut Cs { ctx_id, num_chunks, chunks, ..Cs::ZEROED });
@@ -101,8 +105,9 @@ fn r86_addresses_are_followed_before_their_content_is_judged() {
     assert_eq!(send(2, address(&both)), Err(Errno::EINVAL), "chunk by chunk");
 }
 
+// Checks R87.
 #[test]
-fn r87_an_entity_must_exist_and_have_a_ring_behind_it() {
+fn an_entity_must_exist_and_have_a_ring_behind_it() {
     let file = file();
     let context = file.context();
     let send = |chunk| Job::new(context).with(chunk).send(&file);
@@ -143,8 +148,9 @@ fn failing(file: &File, context: u32, bo: u32, out: u32) -> Vec<(Job, Errno)> {
     ]
 }
 
+// Checks R88.
 #[test]
-fn r88_a_refused_submission_leaves_nothing_behind() {
+fn a_refused_submission_leaves_nothing_behind() {
     let device = patient_card();
     let rig = Rig::new(&device);
     let (file, bo, out) = (&rig.file, rig.file.create(PAGE), rig.file.syncobj(false));
@@ -164,8 +170,9 @@ fn r88_a_refused_submission_leaves_nothing_behind() {
     rig.finish(Ip::Gfx, 0, running).unwrap();
 }
 
+// Checks R90.
 #[test]
-fn r90_so_many_ibs_and_no_more_for_one_entity() {
+fn so_many_ibs_and_no_more_for_one_entity() {
     for (ip, most) in [(Ip::Gfx, 192), (Ip::Compute, 125), (Ip::Sdma, 49)] {
         let file = file();
         let job = |count| (0..count).fold(Job::new(1), |job, _| job.with(Chunk::ib(ip, 0, EMPTY)));
@@ -175,8 +182,9 @@ fn r90_so_many_ibs_and_no_more_for_one_entity() {
     }
 }
 
+// Checks R90.
 #[test]
-fn r90_the_ibs_of_an_entity_run_in_order() {
+fn the_ibs_of_an_entity_run_in_order() {
     let rig = Rig::new(&card());
     for ip in [Ip::Gfx, Ip::Compute, Ip::Sdma] {
         let stores = (1..=40).map(|value| rig.store(ip, 0, value));
@@ -189,8 +197,9 @@ fn r90_the_ibs_of_an_entity_run_in_order() {
     }
 }
 
+// Checks R91.
 #[test]
-fn r91_the_jobs_of_a_gang_run_side_by_side() {
+fn the_jobs_of_a_gang_run_side_by_side() {
     let rig = Rig::new(&patient_card());
     // Each waits for what the other stores.
     let gfx = [rig.store(Ip::Gfx, 0, 1), rig.wait_value(Ip::Gfx, 4, 1), rig.store(Ip::Gfx, 8, 1)].concat();
@@ -200,8 +209,9 @@ fn r91_the_jobs_of_a_gang_run_side_by_side() {
     rig.finish(Ip::Compute, 2, 1).unwrap();
 }
 
+// Checks R91.
 #[test]
-fn r91_gangs_that_need_each_others_rings_start_one_after_the_other() {
+fn gangs_that_need_each_others_rings_start_one_after_the_other() {
     // One graphics ring and one copy engine. Each member waits for what its leader stores on the other ring.
     let device = patient("renoir");
     let rig = Rig::new(&device);
@@ -220,8 +230,9 @@ fn r91_gangs_that_need_each_others_rings_start_one_after_the_other() {
     assert_eq!(rig.file.complaints(), "");
 }
 
+// Checks R91.
 #[test]
-fn r91_the_last_ibs_entity_leads_and_has_the_number() {
+fn the_last_ibs_entity_leads_and_has_the_number() {
     let rig = Rig::new(&card());
     let gang = |order: [(Ip, u32); 3]| {
         let chunks = order.map(|(ip, ring)| Chunk::ib(ip, ring, EMPTY));
@@ -237,16 +248,18 @@ fn r91_the_last_ibs_entity_leads_and_has_the_number() {
     assert_eq!(gang([(Ip::Compute, 0), (Ip::Sdma, 1), (Ip::Gfx, 0)]), Ok(1));
 }
 
+// Checks R91.
 #[test]
-fn r91_a_fifth_entity_is_einval() {
+fn a_fifth_entity_is_einval() {
     let file = file();
     let job = (0..4).fold(Job::new(file.context()), |job, ring| job.with(Chunk::ib(Ip::Compute, ring, EMPTY)));
     assert_eq!(job.clone().with(Chunk::ib(Ip::Gfx, 0, EMPTY)).send(&file), Err(Errno::EINVAL));
     assert_eq!(job.with(Chunk::ib(Ip::Compute, 1, EMPTY)).send(&file), Ok(1), "the same four");
 }
 
+// Checks R98.
 #[test]
-fn r98_only_the_size_of_an_ib_is_checked() {
+fn only_the_size_of_an_ib_is_checked() {
     let device = device("navi21");
     let rig = Rig::new(&device);
     for ip in [Ip::Gfx, Ip::Compute, Ip::Sdma] {

@@ -35,8 +35,9 @@ fn nops(ip: Ip, block: &InfoHwIp) -> Vec<u32> {
     }
 }
 
+// Checks R142.
 #[test]
-fn r142_video_engines_follow_from_the_chip_where_asked_for() {
+fn video_engines_follow_from_the_chip_where_asked_for() {
     let expected: [(&str, &[Block]); 7] = [
         ("pitcairn", &[(Ip::Uvd, [3, 1], 1, 0, 1), (Ip::UvdEnc, [3, 1], 0, 0, 1)]),
         ("stoney", &[(Ip::Uvd, [6, 2], 1, 0, 1), (Ip::UvdEnc, [6, 2], 0, 0, 1), (Ip::Vce, [3, 4], 1, 0, 1)]),
@@ -90,8 +91,9 @@ fn r142_video_engines_follow_from_the_chip_where_asked_for() {
     }
 }
 
+// Checks R142.
 #[test]
-fn r142_captured_video_engines_are_taken_as_they_are_and_none_by_default() {
+fn captured_video_engines_are_taken_as_they_are_and_none_by_default() {
     let chip = profile("navi21").unwrap();
     let bare = SimDevice::new(chip, SimOptions::hanging_for(HANG));
     assert!(VIDEO.iter().all(|&ip| ip_info(&bare, ip) == InfoHwIp::ZEROED));
@@ -111,8 +113,9 @@ fn r142_captured_video_engines_are_taken_as_they_are_and_none_by_default() {
     assert!(Profile::from_capture(capture.to_string()).unwrap_err().to_string().contains("hw_ip_count.vcn_jpeg"));
 }
 
+// Checks R143.
 #[test]
-fn r143_ibs_of_nops_run_on_every_video_ring() {
+fn ibs_of_nops_run_on_every_video_ring() {
     let mut ran = 0;
     for name in ["pitcairn", "stoney", "polaris10", "vega10", "raven", "renoir", "navi10", "navi21", "navi31"] {
         let device = with_video(name);
@@ -134,8 +137,9 @@ fn r143_ibs_of_nops_run_on_every_video_ring() {
     assert_eq!(ran, 18);
 }
 
+// Checks R143.
 #[test]
-fn r143_anything_else_hangs_in_words() {
+fn anything_else_hangs_in_words() {
     let cases = [
         ("polaris10", Ip::Uvd, vec![0x8000_0000, 0x3bc3, 0], "dword 1 "),
         ("polaris10", Ip::Uvd, DEC_NOP.to_vec(), "a write to a register that is not UVD_NO_OP (0x81ff)"),
@@ -163,8 +167,9 @@ fn r143_anything_else_hangs_in_words() {
     assert!(device.complaints().concat().contains("fetching commands failed"));
 }
 
+// Checks R143.
 #[test]
-fn r143_the_kernel_looks_at_ibs_of_vce_jpeg_and_old_uvd() {
+fn the_kernel_looks_at_ibs_of_vce_jpeg_and_old_uvd() {
     let cases = [
         ("stoney", Ip::Uvd, UVD_NOP.repeat(8), "needs a message command"),
         ("pitcairn", Ip::Uvd, UVD_NOP.to_vec(), "a multiple of 16 dwords"),
@@ -194,8 +199,9 @@ fn r143_the_kernel_looks_at_ibs_of_vce_jpeg_and_old_uvd() {
     rig.finish(Ip::VcnJpeg, 0, 1).unwrap();
 }
 
+// Checks R97.
 #[test]
-fn r97_a_user_fence_on_a_video_ring_is_einval() {
+fn a_user_fence_on_a_video_ring_is_einval() {
     for (name, ip) in [
         ("polaris10", Ip::Uvd),
         ("polaris10", Ip::UvdEnc),

@@ -30,8 +30,9 @@ impl File {
     }
 }
 
+// Checks R200.
 #[test]
-fn r200_descriptors_of_sync_objects_have_no_point_and_no_other_flags() {
+fn descriptors_of_sync_objects_have_no_point_and_no_other_flags() {
     let file = open(&card_with(Features::SYNCOBJ_POINTS));
     let handle = file.syncobj(true);
     let plain = SyncobjHandlePoint { handle, ..SyncobjHandlePoint::ZEROED };
@@ -51,8 +52,9 @@ fn r200_descriptors_of_sync_objects_have_no_point_and_no_other_flags() {
     drop(owned(file.export_point(SyncobjHandlePoint { flags: SYNC_FILE_OF_POINT, ..plain }).unwrap()));
 }
 
+// Checks R201.
 #[test]
-fn r201_a_point_goes_into_a_sync_file_and_out_of_it() {
+fn a_point_goes_into_a_sync_file_and_out_of_it() {
     let [file, old] = with_and_without(Features::SYNCOBJ_POINTS);
     let (timeline, target) = (file.syncobj(false), file.syncobj(false));
     file.signal_point(timeline, 4);
@@ -75,8 +77,9 @@ fn r201_a_point_goes_into_a_sync_file_and_out_of_it() {
     assert_eq!(old.export_point(at(old.syncobj(true), POINT, 0)), Err(Errno::EINVAL));
 }
 
+// Checks R201.
 #[test]
-fn r201_a_pending_point_is_pending_in_its_sync_file() {
+fn a_pending_point_is_pending_in_its_sync_file() {
     let device = card_with(Features::SYNCOBJ_POINTS);
     let rig = Rig::new(&device);
     let ip = Ip::Gfx;
@@ -96,8 +99,9 @@ fn r201_a_pending_point_is_pending_in_its_sync_file() {
     assert_eq!([1, 2, 5].map(status), [1; 3]);
 }
 
+// Checks R204.
 #[test]
-fn r204_a_client_has_a_name_of_graphic_characters_or_none() {
+fn a_client_has_a_name_of_graphic_characters_or_none() {
     let [file, old] = with_and_without(Features::CLIENT_NAME);
     let named = |text: &str| file.0.fdinfo().contains(&format!("drm-client-name:\t{text}\n"));
     assert!(!file.0.fdinfo().contains("drm-client-name"));
@@ -116,8 +120,9 @@ fn r204_a_client_has_a_name_of_graphic_characters_or_none() {
     assert_eq!(old.set_name(b"game"), Err(Errno::EINVAL));
 }
 
+// Checks R205.
 #[test]
-fn r205_the_name_comes_after_the_pci_address() {
+fn the_name_comes_after_the_pci_address() {
     let file = open(&card_with(Features::CLIENT_NAME));
     file.set_name(b"me").unwrap();
     let text = file.0.fdinfo();
@@ -125,8 +130,9 @@ fn r205_the_name_comes_after_the_pci_address() {
     assert_eq!(keys, ["drm-driver", "drm-client-id", "drm-pdev", "drm-client-name", "pasid"]);
 }
 
+// Checks R262.
 #[test]
-fn r262_each_region_has_four_keys_and_bos_count_from_their_creation() {
+fn each_region_has_four_keys_and_bos_count_from_their_creation() {
     let file = open(&card_with(Features::MEMORY_REGIONS));
     let empty = file.0.fdinfo();
     let keys: Vec<_> = empty.lines().map(|line| line.split(':').next().unwrap().to_owned()).collect();
@@ -159,8 +165,9 @@ fn r262_each_region_has_four_keys_and_bos_count_from_their_creation() {
     }
 }
 
+// Checks R263.
 #[test]
-fn r263_total_is_by_home_and_resident_by_place() {
+fn total_is_by_home_and_resident_by_place() {
     let file = open(&card_with(Features::MEMORY_REGIONS));
     let vram = file.0.fdinfo();
     assert!(vram.contains("drm-total-vram:\t0\n"), "{vram}");

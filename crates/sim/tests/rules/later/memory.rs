@@ -34,8 +34,9 @@ impl File {
     }
 }
 
+// Checks R215.
 #[test]
-fn r215_a_list_of_handles_without_room_says_how_many_there_are() {
+fn a_list_of_handles_without_room_says_how_many_there_are() {
     let [file, old] = with_and_without(Features::LIST_HANDLES);
     assert_eq!(file.list_handles(0), Ok((vec![], 0)));
     assert_eq!(file.list_handles(2).map(|(_, count)| count), Ok(0));
@@ -52,8 +53,9 @@ fn r215_a_list_of_handles_without_room_says_how_many_there_are() {
     assert_eq!(old.list_handles(0), Err(Errno::EINVAL));
 }
 
+// Checks R216.
 #[test]
-fn r216_each_handle_is_listed_in_rising_order_with_its_alignment_in_bytes() {
+fn each_handle_is_listed_in_rising_order_with_its_alignment_in_bytes() {
     let device = card_with(Features::LIST_HANDLES);
     let file = open(&device);
     let first = file.create(PAGE + 1);
@@ -81,8 +83,9 @@ fn r216_each_handle_is_listed_in_rising_order_with_its_alignment_in_bytes() {
     assert_eq!(entries[..3], [gtt, GemListHandlesEntry { gem_handle: shared, size: PAGE, ..gtt }, vram]);
 }
 
+// Checks R216.
 #[test]
-fn r216_a_bo_of_another_device_is_an_import() {
+fn a_bo_of_another_device_is_an_import() {
     let device = card_with(Features::LIST_HANDLES);
     let other = device.machine().add(amdgpu_sim::profile("renoir").unwrap(), amdgpu_sim::SimOptions::default());
     let (file, far) = (open(&device), open(&other));
@@ -92,8 +95,9 @@ fn r216_a_bo_of_another_device_is_an_import() {
     assert_eq!(flags, [LIST_HANDLES_IS_IMPORT, 0]);
 }
 
+// Checks R217.
 #[test]
-fn r217_padding_of_gem_op_is_refused_before_the_handle_is_looked_at() {
+fn padding_of_gem_op_is_refused_before_the_handle_is_looked_at() {
     let [file, old] = with_and_without(Features::MAPPING_INFO);
     let bo = file.create(PAGE);
     let mut info = [GemCreate::ZEROED];
@@ -111,8 +115,9 @@ fn r217_padding_of_gem_op_is_refused_before_the_handle_is_looked_at() {
     assert_eq!(old.list_bindings(old_bo, 1), Err(Errno::EINVAL));
 }
 
+// Checks R218.
 #[test]
-fn r218_all_bindings_of_a_bo_are_counted_and_written_if_all_fit() {
+fn all_bindings_of_a_bo_are_counted_and_written_if_all_fit() {
     let file = open(&card_with(Features::MAPPING_INFO));
     let (bo, other) = (file.create(4 * PAGE), file.create(PAGE));
     assert_eq!(file.list_bindings(bo, 4), Ok((vec![], 0)), "a BO that is not bound");
@@ -140,8 +145,9 @@ fn r218_all_bindings_of_a_bo_are_counted_and_written_if_all_fit() {
     assert_eq!(file.list_bindings(99, 3), Err(Errno::ENOENT));
 }
 
+// Checks R219.
 #[test]
-fn r219_gem_va_refuses_ranges_that_overflow_and_delayed_updates_with_an_output() {
+fn gem_va_refuses_ranges_that_overflow_and_delayed_updates_with_an_output() {
     let both = Features::STRICT_VA | Features::VA_SYNCOBJS;
     let [new, old] = [both, Features::VA_SYNCOBJS].map(|features| open(&card_with(features)));
     for (file, is_strict) in [(&new, true), (&old, false)] {
@@ -166,8 +172,9 @@ fn r219_gem_va_refuses_ranges_that_overflow_and_delayed_updates_with_an_output()
     }
 }
 
+// Checks R220.
 #[test]
-fn r220_input_sync_objects_of_gem_va_are_looked_at_in_order() {
+fn input_sync_objects_of_gem_va_are_looked_at_in_order() {
     let file = open(&card_with(Features::VA_SYNCOBJS));
     let (bo, empty, done) = (file.create(PAGE), file.syncobj(false), file.syncobj(true));
     let map = |inputs: &[u32]| GemVaTimeline {
@@ -193,8 +200,9 @@ fn r220_input_sync_objects_of_gem_va_are_looked_at_in_order() {
     assert_eq!(with(&[done]), Err(Errno::EINVAL), "it is bound");
 }
 
+// Checks R221.
 #[test]
-fn r221_an_unknown_output_of_gem_va_binds_nothing() {
+fn an_unknown_output_of_gem_va_binds_nothing() {
     let file = open(&card_with(Features::VA_SYNCOBJS));
     let bo = file.create(PAGE);
     let mut map = GemVaTimeline {
@@ -210,8 +218,9 @@ fn r221_an_unknown_output_of_gem_va_binds_nothing() {
     assert_eq!(file.0.census().bindings, 0);
 }
 
+// Checks R222.
 #[test]
-fn r222_gem_create_takes_flags_for_caches_and_doorbells() {
+fn gem_create_takes_flags_for_caches_and_doorbells() {
     let [file, old] = with_and_without(Features::CACHE_FLAGS);
     let added = [
         GemCreateFlags::VRAM_WIPE_ON_RELEASE,
@@ -233,8 +242,9 @@ fn r222_gem_create_takes_flags_for_caches_and_doorbells() {
     assert_eq!(create(&old, GemDomain::DOORBELL, none), Err(Errno::EINVAL));
 }
 
+// Checks R223.
 #[test]
-fn r223_user_memory_beyond_user_space_is_efault_before_flags() {
+fn user_memory_beyond_user_space_is_efault_before_flags() {
     let [file, old] = with_and_without(Features::USERPTR_RANGE);
     let end = (1_u64 << 47) - PAGE;
     let at = |addr, size, flags| GemUserptr { addr, size, flags, handle: 0 };
@@ -247,8 +257,9 @@ fn r223_user_memory_beyond_user_space_is_efault_before_flags() {
     assert_eq!(file.send(&mut at(end - PAGE, PAGE, register)), Ok(()), "the last page of user space");
 }
 
+// Checks R206.
 #[test]
-fn r206_numbers_above_those_of_a_kernel_are_einval() {
+fn numbers_above_those_of_a_kernel_are_einval() {
     let device = card();
     let file = open(&device);
     for number in [0x59, 0x5a, 0xd1, 0xd2] {

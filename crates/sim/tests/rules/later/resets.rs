@@ -24,8 +24,9 @@ fn outcome(rig: &Rig, ip: Ip, seq: u64) -> Result<(), Errno> {
     rig.wait_until(rig.context, ip, 0, seq, long()).map(|done| assert!(done, "a job takes too long"))
 }
 
+// Checks R241.
 #[test]
-fn r241_a_ring_reset_ends_the_culprit_and_its_entity_and_runs_the_jobs_of_others() {
+fn a_ring_reset_ends_the_culprit_and_its_entity_and_runs_the_jobs_of_others() {
     for ip in [Ip::Gfx, Ip::Compute, Ip::Sdma] {
         let device = newer("navi21");
         let (rig, other) = (Rig::new(&device), Rig::new(&device));
@@ -45,8 +46,9 @@ fn r241_a_ring_reset_ends_the_culprit_and_its_entity_and_runs_the_jobs_of_others
     }
 }
 
+// Checks R242.
 #[test]
-fn r242_a_full_reset_ends_the_culprit_with_etime_and_started_jobs_with_ecanceled() {
+fn a_full_reset_ends_the_culprit_with_etime_and_started_jobs_with_ecanceled() {
     // Its capture has microcode that cannot reset a ring.
     let lockup_timeout = LockupTimeout { gfx: HANG, ..LockupTimeout::all(Duration::from_mins(1)) };
     let device = newer_with("navi31", lockup_timeout);
@@ -59,8 +61,9 @@ fn r242_a_full_reset_ends_the_culprit_with_etime_and_started_jobs_with_ecanceled
     assert_eq!(other.state(other.context), CtxStateFlags::RESET);
 }
 
+// Checks R243 and R244.
 #[test]
-fn r243_r244_an_error_belongs_to_its_entity_and_makes_the_context_guilty() {
+fn an_error_belongs_to_its_entity_and_makes_the_context_guilty() {
     for chip in ["navi21", "navi31"] {
         let device = newer(chip);
         let (rig, other) = (Rig::new(&device), Rig::new(&device));
@@ -79,8 +82,9 @@ fn r243_r244_an_error_belongs_to_its_entity_and_makes_the_context_guilty() {
     }
 }
 
+// Checks R245.
 #[test]
-fn r245_waves_are_killed_on_gfx7_and_gfx8_alone() {
+fn waves_are_killed_on_gfx7_and_gfx8_alone() {
     for (chip, expected) in [("polaris10", Errno::ENODATA), ("navi21", Errno::ETIME), ("vega10", Errno::ETIME)] {
         let device = newer(chip);
         let rig = Rig::new(&device);
@@ -90,8 +94,9 @@ fn r245_waves_are_killed_on_gfx7_and_gfx8_alone() {
     }
 }
 
+// Checks R247.
 #[test]
-fn r247_files_of_resets_name_what_each_kernel_does() {
+fn files_of_resets_name_what_each_kernel_does() {
     let gfx = |chip, features| {
         let device = SimDevice::new(profile(chip).unwrap(), SimOptions { features, ..SimOptions::default() });
         reset_files(&device).into_iter().find(|(name, _)| *name == "gfx_reset_mask").map(|(_, text)| text)

@@ -10,8 +10,9 @@ use amdgpu_winsys::{
 use super::{card_with, with_and_without};
 use crate::support::{Chunk, Job, Rig, address};
 
+// Checks R224.
 #[test]
-fn r224_waiting_for_no_fence_is_einval() {
+fn waiting_for_no_fence_is_einval() {
     let [file, old] = with_and_without(Features::STRICT_WAITS);
     let nothing: [u64; 1] = [0];
     let request = |wait_all| WaitFences { fences: address(&nothing), fence_count: 0, wait_all, timeout_ns: 0 };
@@ -19,8 +20,9 @@ fn r224_waiting_for_no_fence_is_einval() {
     assert_eq!([0, 1].map(|all| old.send(&mut request(all))), [Err(Errno::EINVAL), Ok(())]);
 }
 
+// Checks R225.
 #[test]
-fn r225_ibs_of_the_constant_engine_are_einval_on_every_ring() {
+fn ibs_of_the_constant_engine_are_einval_on_every_ring() {
     for (features, expected) in [(Features::NO_CONSTANT_ENGINE, Err(Errno::EINVAL)), (Features::empty(), Ok(()))] {
         let rig = Rig::new(&card_with(features));
         for ip in [Ip::Gfx, Ip::Compute] {
@@ -34,8 +36,9 @@ fn r225_ibs_of_the_constant_engine_are_einval_on_every_ring() {
     }
 }
 
+// Checks R226.
 #[test]
-fn r226_dev_info_tells_that_several_rings_start_together() {
+fn dev_info_tells_that_several_rings_start_together() {
     let [new, old] = with_and_without(Features::GANG_FLAG).map(|file| {
         let info: DevInfo = file.info(query::DEV_INFO, [0; 4]).unwrap();
         info.ids_flags
@@ -43,8 +46,9 @@ fn r226_dev_info_tells_that_several_rings_start_together() {
     assert_eq!(new, old | 0x10);
 }
 
+// Checks R280.
 #[test]
-fn r280_options_of_a_process_have_one_operation_that_does_nothing_here() {
+fn options_of_a_process_have_one_operation_that_does_nothing_here() {
     let [file, old] = with_and_without(Features::PROC_OPTIONS);
     for value in [0, 1, u32::MAX] {
         assert_eq!(file.send(&mut ProcOptions { op: 0, value }), Ok(()));

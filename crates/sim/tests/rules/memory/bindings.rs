@@ -26,8 +26,9 @@ impl File {
     }
 }
 
+// Checks R68.
 #[test]
-fn r68_all_four_edges_can_be_bound() {
+fn all_four_edges_can_be_bound() {
     for name in ["navi21", "polaris10", "renoir"] {
         let device = device(name);
         let file = open(&device);
@@ -43,8 +44,9 @@ fn r68_all_four_edges_can_be_bound() {
     }
 }
 
+// Checks R69.
 #[test]
-fn r69_what_lies_outside_is_einval() {
+fn what_lies_outside_is_einval() {
     let file = file();
     let bo = file.create(2 * PAGE);
     let high_va_max = card().profile().dev_info.high_va_max;
@@ -57,8 +59,9 @@ fn r69_what_lies_outside_is_einval() {
     assert_eq!(file.bind(bo, 0xffff_8000_0000_0000, PAGE), Err(Errno::EINVAL), "it is taken");
 }
 
+// Checks R70.
 #[test]
-fn r70_overlap_is_einval_and_changes_nothing() {
+fn overlap_is_einval_and_changes_nothing() {
     let file = file();
     let bo = file.create(4 * PAGE);
     file.va(MAP, RWX, bo, pages(4, 4)).unwrap();
@@ -73,8 +76,9 @@ fn r70_overlap_is_einval_and_changes_nothing() {
     file.va(MAP, RWX, bo, pages(8, 4)).unwrap();
 }
 
+// Checks R71.
 #[test]
-fn r71_sizes_and_alignment() {
+fn sizes_and_alignment() {
     let file = file();
     let bo = file.create(PAGE + 1);
     let at = |va, offset, size| file.va(MAP, RWX, bo, Range { va, offset, size });
@@ -101,8 +105,9 @@ fn r71_sizes_and_alignment() {
     );
 }
 
+// Checks R72.
 #[test]
-fn r72_unmap_goes_by_bo_and_start() {
+fn unmap_goes_by_bo_and_start() {
     let file = file();
     let (bo, other) = (file.create(4 * PAGE), file.create(PAGE));
     file.va(MAP, RWX, bo, pages(0, 4)).unwrap();
@@ -114,8 +119,9 @@ fn r72_unmap_goes_by_bo_and_start() {
     assert_eq!(file.0.census().bindings, 0);
 }
 
+// Checks R73.
 #[test]
-fn r73_clear_splits_and_the_pieces_translate_and_unmap_by_their_own_starts() {
+fn clear_splits_and_the_pieces_translate_and_unmap_by_their_own_starts() {
     let rig = Rig::new(&card());
     let file = &rig.file;
     let bo = file.create(8 * PAGE);
@@ -135,8 +141,9 @@ fn r73_clear_splits_and_the_pieces_translate_and_unmap_by_their_own_starts() {
     assert_eq!(file.va(UNMAP, RWX, bo, pages(0, 1)), Ok(()));
 }
 
+// Checks R74.
 #[test]
-fn r74_clear_over_nothing_is_fine_and_handles_do_not_matter() {
+fn clear_over_nothing_is_fine_and_handles_do_not_matter() {
     let file = file();
     assert_eq!(file.clear(pages(0, 1000)), Ok(()));
     assert_eq!(file.va(MAP, PRT, 0xdead, pages(0, 4)), Ok(()));
@@ -148,8 +155,9 @@ fn r74_clear_over_nothing_is_fine_and_handles_do_not_matter() {
     assert_eq!(file.0.census().bindings, 0);
 }
 
+// Checks R75.
 #[test]
-fn r75_replace_keeps_what_it_does_not_cover() {
+fn replace_keeps_what_it_does_not_cover() {
     let file = file();
     let (old, new) = (file.create(8 * PAGE), file.create(4 * PAGE));
     file.va(MAP, RWX, old, pages(0, 8)).unwrap();
@@ -164,8 +172,9 @@ fn r75_replace_keeps_what_it_does_not_cover() {
     assert_eq!(file.va(UNMAP, RWX, old, pages(0, 1)), Ok(()), "a refused REPLACE has cleared nothing");
 }
 
+// Checks R76.
 #[test]
-fn r76_flags() {
+fn prt_excludes_access_rights() {
     let file = file();
     let bo = file.create(PAGE);
     for flags in [PRT | VaFlags::READABLE, PRT | VaFlags::WRITEABLE, PRT | VaFlags::EXECUTABLE] {
@@ -179,8 +188,9 @@ fn r76_flags() {
     assert_eq!(file.va(MAP, RWX | VaFlags::MTYPE_MASK | VaFlags::NOALLOC, bo, pages(2, 1)), Ok(()));
 }
 
+// Checks R77.
 #[test]
-fn r77_one_bo_may_be_bound_often() {
+fn one_bo_may_be_bound_often() {
     let file = file();
     let bo = file.create(PAGE);
     (0..100).for_each(|page| file.va(MAP, RWX, bo, pages(2 * page, 1)).unwrap());
@@ -189,8 +199,9 @@ fn r77_one_bo_may_be_bound_often() {
     assert_eq!(file.0.census().bindings, 0);
 }
 
+// Checks R78.
 #[test]
-fn r78_closing_the_handle_frees_the_addresses_at_once() {
+fn closing_the_handle_frees_the_addresses_at_once() {
     let file = file();
     let (one, other) = (file.create(4 * PAGE), file.create(4 * PAGE));
     file.va(MAP, RWX, one, pages(0, 4)).unwrap();
@@ -200,8 +211,9 @@ fn r78_closing_the_handle_frees_the_addresses_at_once() {
     assert_eq!(file.va(MAP, RWX, other, pages(0, 4)), Ok(()));
 }
 
+// Checks R79.
 #[test]
-fn r79_a_delayed_binding_is_in_force_for_the_next_submission() {
+fn a_delayed_binding_is_in_force_for_the_next_submission() {
     let rig = Rig::new(&card());
     let bo = rig.file.create(PAGE);
     rig.file.view(bo, PAGE).store(0, 5);
@@ -211,8 +223,9 @@ fn r79_a_delayed_binding_is_in_force_for_the_next_submission() {
     assert_eq!(rig.load(0), 5);
 }
 
+// Checks R80.
 #[test]
-fn r80_unbinding_does_not_disturb_a_running_job() {
+fn unbinding_does_not_disturb_a_running_job() {
     let rig = Rig::new(&patient_card());
     let bo = rig.file.create(PAGE);
     rig.file.view(bo, PAGE).store(0, 5);
@@ -232,8 +245,9 @@ fn r80_unbinding_does_not_disturb_a_running_job() {
     assert_eq!(rig.load(0), 6);
 }
 
+// Checks R81.
 #[test]
-fn r81_bindings_belong_to_the_file() {
+fn bindings_belong_to_the_file() {
     let device = card();
     let (one, two) = (Rig::new(&device), Rig::new(&device));
     let bo = one.file.create(PAGE);

@@ -62,8 +62,9 @@ fn read(rig: &Rig, bo: u32, va: u64) -> u32 {
     rig.load(0)
 }
 
+// Checks R59.
 #[test]
-fn r59_data_survives_when_memory_is_overcommitted() {
+fn data_survives_when_memory_is_overcommitted() {
     let device = card();
     let rig = Rig::new(&device);
     let MemoryInfo { vram, gtt, .. } = rig.file.info(query::MEMORY, [0; 4]).unwrap();
@@ -92,8 +93,9 @@ fn r59_data_survives_when_memory_is_overcommitted() {
     assert_eq!(places(&device, device.census().gtt_bytes), (0, 0, 0));
 }
 
+// Checks R59.
 #[test]
-fn r59_a_kernel_that_loses_what_it_evicts_is_found_out() {
+fn a_kernel_that_loses_what_it_evicts_is_found_out() {
     let device = card();
     device.lose_evicted(true);
     let rig = Rig::new(&device);
@@ -105,8 +107,9 @@ fn r59_a_kernel_that_loses_what_it_evicts_is_found_out() {
     assert_eq!(read(&rig, bo, VA), 0);
 }
 
+// Checks R59.
 #[test]
-fn r59_pressure_evicts_even_what_a_job_uses_and_its_data_survives() {
+fn pressure_evicts_even_what_a_job_uses_and_its_data_survives() {
     let device = card();
     let rig = Rig::new(&device);
     let MemoryInfo { vram, gtt, .. } = rig.file.info(query::MEMORY, [0; 4]).unwrap();
@@ -289,8 +292,9 @@ fn what_is_discardable_goes_first_and_is_thrown_away() {
     assert_eq!(places(&device, gtt), (8 * 1024, 0, 0), "it may be in VRAM only");
 }
 
+// Checks R57.
 #[test]
-fn r57_on_chip_resources_that_the_chip_lacks_fail_when_they_are_used() {
+fn on_chip_resources_that_the_chip_lacks_fail_when_they_are_used() {
     let rig = Rig::new(&card());
     let [some, more] = [1024, 1 << 20].map(|size| rig.file.try_create(size, 0, GemDomain::GDS, PLAIN).unwrap());
     run(&rig, &[some], &[]);

@@ -33,8 +33,9 @@ impl File {
     }
 }
 
+// Checks R50.
 #[test]
-fn r50_size_zero_is_enospc_and_size_one_is_a_page() {
+fn size_zero_is_enospc_and_size_one_is_a_page() {
     let file = file();
     for domains in [VRAM, GTT] {
         assert_eq!(file.try_create(0, 0, domains, PLAIN), Err(Errno::ENOSPC));
@@ -45,16 +46,18 @@ fn r50_size_zero_is_enospc_and_size_one_is_a_page() {
     }
 }
 
+// Checks R51.
 #[test]
-fn r51_what_is_larger_than_all_memory_is_enomem() {
+fn what_is_larger_than_all_memory_is_enomem() {
     let file = file();
     assert_eq!(file.try_create(1 << 40, 0, VRAM, GemCreateFlags::NO_CPU_ACCESS), Err(Errno::ENOMEM));
     assert_eq!(file.try_create(1 << 40, 0, VRAM | GTT, PLAIN), Err(Errno::ENOMEM));
     assert_eq!(file.0.census().handles, 0);
 }
 
+// Checks R52.
 #[test]
-fn r52_what_is_larger_than_vram_lands_in_gtt() {
+fn what_is_larger_than_vram_lands_in_gtt() {
     let device = crate::support::device("renoir");
     let file = crate::support::open(&device);
     let vram = device.profile().memory.vram.total_heap_size;
@@ -63,8 +66,9 @@ fn r52_what_is_larger_than_vram_lands_in_gtt() {
     assert_eq!((device.census().vram_bytes, device.census().gtt_bytes), (0, vram + MIB));
 }
 
+// Checks R53.
 #[test]
-fn r53_flags_that_user_space_may_not_pass() {
+fn flags_that_user_space_may_not_pass() {
     let file = file();
     for bit in [4, 5, 8, 9, 11, 13, 14, 15].into_iter().chain(17..64) {
         let flags = GemCreateFlags::from_bits_retain(1 << bit);
@@ -76,8 +80,9 @@ fn r53_flags_that_user_space_may_not_pass() {
     assert_eq!(file.try_create(PAGE, 0, VRAM, GemCreateFlags::ENCRYPTED), Err(Errno::EINVAL), "no TMZ here");
 }
 
+// Checks R54.
 #[test]
-fn r54_domains() {
+fn no_domain_is_fine_and_mixtures_are_einval() {
     let file = file();
     file.try_create(PAGE, 0, GemDomain::empty(), PLAIN).unwrap();
     file.try_create(PAGE, 0, GemDomain::CPU, PLAIN).unwrap();
@@ -88,8 +93,9 @@ fn r54_domains() {
     assert_eq!(file.try_create(4, 0, GemDomain::GDS, GemCreateFlags::VM_ALWAYS_VALID), Err(Errno::EINVAL));
 }
 
+// Checks R55.
 #[test]
-fn r55_reported_flags() {
+fn reported_flags() {
     let file = file();
     let asked = GemCreateFlags::CPU_ACCESS_REQUIRED | GemCreateFlags::EXPLICIT_SYNC;
     let bo = file.try_create(PAGE, 0, VRAM, asked).unwrap();
@@ -100,8 +106,9 @@ fn r55_reported_flags() {
     assert_eq!(flags(bo), asked | forced, "a CPU fault sets the hint again");
 }
 
+// Checks R56.
 #[test]
-fn r56_new_memory_reads_zero_from_both_sides() {
+fn new_memory_reads_zero_from_both_sides() {
     let rig = Rig::new(&card());
     for (domains, at) in [(VRAM, 0x100_0000), (GTT, 0x200_0000)] {
         let bo = rig.file.try_create(PAGE, 0, domains, PLAIN).unwrap();
@@ -113,8 +120,9 @@ fn r56_new_memory_reads_zero_from_both_sides() {
     }
 }
 
+// Checks R57.
 #[test]
-fn r57_on_chip_resources_can_be_named() {
+fn on_chip_resources_can_be_named() {
     let file = file();
     let sizes = [(GemDomain::GDS, 1024, 1024 * PAGE), (GemDomain::GWS, 1, PAGE), (GemDomain::OA, 1, PAGE)];
     for (domains, size, reported) in sizes {
@@ -124,8 +132,9 @@ fn r57_on_chip_resources_can_be_named() {
     }
 }
 
+// Checks R58.
 #[test]
-fn r58_vram_is_aligned_to_powers_of_two() {
+fn vram_is_aligned_to_powers_of_two() {
     let file = file();
     assert_eq!(file.try_create(PAGE, 3 * PAGE, VRAM, PLAIN), Err(Errno::EINVAL));
     file.try_create(PAGE, 3 * PAGE, GTT, PLAIN).unwrap();
@@ -135,8 +144,9 @@ fn r58_vram_is_aligned_to_powers_of_two() {
     }
 }
 
+// Checks R60.
 #[test]
-fn r60_metadata_travels_whole() {
+fn metadata_travels_whole() {
     let file = file();
     let bo = file.create(PAGE);
     let data: [u32; 64] = std::array::from_fn(|index| index as u32 * 3);
@@ -163,8 +173,9 @@ fn r60_metadata_travels_whole() {
     assert_eq!((get().tiling_info, get().data_size_bytes, get().flags), (2, 0, 0x1234), "the flags stay");
 }
 
+// Checks R60.
 #[test]
-fn r60_old_chips_check_the_tile_split() {
+fn old_chips_check_the_tile_split() {
     let set = |file: &File| {
         let handle = file.create(PAGE);
         file.send(&mut GemMetadata { handle, op: METADATA_OP_SET, tiling_info: 7 << 9, ..GemMetadata::ZEROED })
@@ -173,8 +184,9 @@ fn r60_old_chips_check_the_tile_split() {
     assert_eq!(set(&file()), Ok(()));
 }
 
+// Checks R61.
 #[test]
-fn r61_waiting_for_idle_times_out_successfully() {
+fn waiting_for_idle_times_out_successfully() {
     let rig = Rig::new(&patient_card());
     assert_eq!(rig.file.wait_idle(rig.data, 0), Ok(true));
     assert_eq!(rig.file.wait_idle(99, 0), Err(Errno::ENOENT));
@@ -186,8 +198,9 @@ fn r61_waiting_for_idle_times_out_successfully() {
     rig.finish(Ip::Gfx, 0, seq).unwrap();
 }
 
+// Checks R62.
 #[test]
-fn r62_only_jobs_that_list_a_bo_make_it_busy_unless_it_is_always_valid() {
+fn only_jobs_that_list_a_bo_make_it_busy_unless_it_is_always_valid() {
     let rig = Rig::new(&patient_card());
     let unlisted = rig.file.create(PAGE);
     let always = rig.file.try_create(PAGE, 0, VRAM, GemCreateFlags::VM_ALWAYS_VALID).unwrap();
@@ -198,8 +211,9 @@ fn r62_only_jobs_that_list_a_bo_make_it_busy_unless_it_is_always_valid() {
     assert_eq!(rig.file.wait_idle(always, long()), Ok(true));
 }
 
+// Checks R63.
 #[test]
-fn r63_gem_op() {
+fn an_unknown_gem_op_is_einval_and_user_memory_is_not_placed() {
     let file = file();
     let bo = file.try_create(PAGE, 0, VRAM, PLAIN).unwrap();
     assert_eq!(file.send(&mut GemOp { handle: bo, op: 2, value: 0 }), Err(Errno::EINVAL));

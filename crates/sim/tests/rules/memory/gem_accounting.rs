@@ -11,8 +11,9 @@ use crate::support::{Chunk, DATA, Job, PAGE, Rig, card, device, open, patient_ca
 
 const MIB: u64 = 1 << 20;
 
+// Checks R118.
 #[test]
-fn r118_heaps_are_consistent() {
+fn heaps_are_consistent() {
     for profile in amdgpu_sim::profiles() {
         let device = device(&profile.name);
         let memory: MemoryInfo = open(&device).info(query::MEMORY, [0; 4]).unwrap();
@@ -24,8 +25,9 @@ fn r118_heaps_are_consistent() {
     }
 }
 
+// Checks R119.
 #[test]
-fn r119_usage_follows_placement() {
+fn usage_follows_placement() {
     let device = card();
     let file = open(&device);
     let visible = || {
@@ -46,8 +48,9 @@ fn r119_usage_follows_placement() {
     assert_eq!(file.info(query::GTT_USAGE, [0; 4]), Ok(64 * MIB));
 }
 
+// Checks R119.
 #[test]
-fn r119_the_kernels_own_memory_counts_as_used_and_stays() {
+fn the_kernels_own_memory_counts_as_used_and_stays() {
     let options = SimOptions { kernel_vram: 24 * MIB, ..SimOptions::default() };
     let device = SimDevice::new(profile("navi21").unwrap(), options);
     let file = open(&device);
@@ -62,8 +65,9 @@ fn r119_the_kernels_own_memory_counts_as_used_and_stays() {
     assert!(complaints.iter().any(|one| one.contains("the kernel's own")), "{complaints:?}");
 }
 
+// Checks R119.
 #[test]
-fn r119_usage_never_passes_the_total() {
+fn usage_never_passes_the_total() {
     let device = card();
     let file = open(&device);
     let create = |domains| file.try_create(1024 * MIB, 0, domains, GemCreateFlags::empty());
@@ -78,8 +82,9 @@ fn r119_usage_never_passes_the_total() {
     assert_eq!(device.census().vram_bytes, 0);
 }
 
+// Checks R120.
 #[test]
-fn r120_a_busy_bo_is_given_back_when_its_job_is_done() {
+fn a_busy_bo_is_given_back_when_its_job_is_done() {
     let device = patient_card();
     let rig = Rig::new(&device);
     let [used, unused] = [(); 2].map(|()| rig.file.create(MIB));

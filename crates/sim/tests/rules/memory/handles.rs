@@ -43,8 +43,9 @@ fn inode(fd: &OwnedFd) -> u64 {
     fstat(fd).unwrap().st_ino
 }
 
+// Checks R12.
 #[test]
-fn r12_each_kind_of_number_starts_at_1_and_the_lowest_free_one_comes_back() {
+fn each_kind_of_number_starts_at_1_and_the_lowest_free_one_comes_back() {
     let file = file();
     let bos = [(); 4].map(|()| file.create(PAGE));
     assert_eq!(bos, [1, 2, 3, 4]);
@@ -58,8 +59,9 @@ fn r12_each_kind_of_number_starts_at_1_and_the_lowest_free_one_comes_back() {
     assert_eq!([(); 2].map(|()| file.syncobj(true)), [2, 4]);
 }
 
+// Checks R13.
 #[test]
-fn r13_closing_what_is_not_open_is_einval() {
+fn closing_what_is_not_open_is_einval() {
     let file = file();
     let bo = file.create(PAGE);
     assert_eq!(
@@ -69,8 +71,9 @@ fn r13_closing_what_is_not_open_is_einval() {
     assert_eq!((file.close(bo), file.close(bo)), (Ok(()), Err(Errno::EINVAL)));
 }
 
+// Checks R14.
 #[test]
-fn r14_the_numbers_of_one_file_mean_nothing_in_another() {
+fn the_numbers_of_one_file_mean_nothing_in_another() {
     let device = card();
     let (one, other) = (open(&device), open(&device));
     let (bo, syncobj) = (one.create(PAGE), one.syncobj(true));
@@ -81,8 +84,9 @@ fn r14_the_numbers_of_one_file_mean_nothing_in_another() {
     assert_eq!(device.census().files, 2);
 }
 
+// Checks R15.
 #[test]
-fn r15_exports_share_an_inode_and_come_home_to_their_handle() {
+fn exports_share_an_inode_and_come_home_to_their_handle() {
     let file = file();
     let _other = file.create(PAGE);
     let bo = file.create(PAGE);
@@ -94,8 +98,9 @@ fn r15_exports_share_an_inode_and_come_home_to_their_handle() {
     assert_eq!((close_on_exec(&one), close_on_exec(&two)), (true, false));
 }
 
+// Checks R16.
 #[test]
-fn r16_an_import_is_one_handle_however_often_and_one_close_ends_it() {
+fn an_import_is_one_handle_however_often_and_one_close_ends_it() {
     let device = card();
     let (one, other) = (open(&device), open(&device));
     let fd = one.export(one.create(PAGE), PRIME_CLOEXEC).unwrap();
@@ -106,8 +111,9 @@ fn r16_an_import_is_one_handle_however_often_and_one_close_ends_it() {
     assert_eq!(other.import(&fd), Ok(1), "the lowest free number, for the same BO");
 }
 
+// Checks R17.
 #[test]
-fn r17_memory_and_metadata_are_shared() {
+fn memory_and_metadata_are_shared() {
     let device = card();
     let (one, other) = (open(&device), open(&device));
     let bo = one.create(PAGE);
@@ -122,8 +128,9 @@ fn r17_memory_and_metadata_are_shared() {
     assert_eq!(read.tiling_info, 9);
 }
 
+// Checks R18.
 #[test]
-fn r18_a_dma_buf_outlives_the_handle_and_the_file_with_all_that_is_in_it() {
+fn a_dma_buf_outlives_the_handle_and_the_file_with_all_that_is_in_it() {
     let device = card();
     let (one, other) = (open(&device), open(&device));
     let bo = one.create(2 * PAGE);
@@ -142,16 +149,18 @@ fn r18_a_dma_buf_outlives_the_handle_and_the_file_with_all_that_is_in_it() {
     assert_eq!(read.tiling_info, 5);
 }
 
+// Checks R19.
 #[test]
-fn r19_a_dma_buf_tells_its_size_to_lseek() {
+fn a_dma_buf_tells_its_size_to_lseek() {
     let file = file();
     let fd = file.export(file.create(PAGE + 1), PRIME_CLOEXEC).unwrap();
     assert_eq!(lseek(fd.as_fd(), 0, Whence::SeekEnd), Ok((2 * PAGE).cast_signed()));
     assert_eq!(lseek(fd.as_fd(), 0, Whence::SeekSet), Ok(0));
 }
 
+// Checks R20.
 #[test]
-fn r20_what_cannot_be_exported() {
+fn what_cannot_be_exported() {
     let file = file();
     let private = file.try_create(PAGE, 0, GemDomain::VRAM, GemCreateFlags::VM_ALWAYS_VALID).unwrap();
     let errno = |handle, flags| file.export(handle, flags).unwrap_err();
@@ -161,8 +170,9 @@ fn r20_what_cannot_be_exported() {
     assert_eq!(file.0.census().handles, 1);
 }
 
+// Checks R21.
 #[test]
-fn r21_an_export_without_drm_rdwr_cannot_be_mapped_for_writing() {
+fn an_export_without_drm_rdwr_cannot_be_mapped_for_writing() {
     use nix::sys::mman::{MapFlags, ProtFlags, mmap};
     let file = file();
     let bo = file.create(PAGE);
@@ -178,16 +188,18 @@ fn r21_an_export_without_drm_rdwr_cannot_be_mapped_for_writing() {
     }
 }
 
+// Checks R22.
 #[test]
-fn r22_what_cannot_be_imported() {
+fn what_cannot_be_imported() {
     let file = file();
     let null = OwnedFd::from(std::fs::File::open("/dev/null").unwrap());
     assert_eq!(file.import(&null), Err(Errno::EINVAL));
     assert_eq!((file.import_raw(-1), file.import_raw(i32::MAX)), (Err(Errno::EBADF), Err(Errno::EBADF)));
 }
 
+// Checks R23.
 #[test]
-fn r23_mmap_offsets_are_high_stable_and_the_same_in_every_file() {
+fn mmap_offsets_are_high_stable_and_the_same_in_every_file() {
     let device = card();
     let (one, other) = (open(&device), open(&device));
     let bos = [(); 3].map(|()| one.create(PAGE));
@@ -198,8 +210,9 @@ fn r23_mmap_offsets_are_high_stable_and_the_same_in_every_file() {
     assert_eq!(other.offset(imported), Ok(offsets[2]));
 }
 
+// Checks R24.
 #[test]
-fn r24_mmap_takes_whole_bos_from_their_start_or_less() {
+fn mmap_takes_whole_bos_from_their_start_or_less() {
     let device = card();
     let (one, other) = (open(&device), open(&device));
     let bo = one.create(4 * PAGE);
@@ -214,8 +227,9 @@ fn r24_mmap_takes_whole_bos_from_their_start_or_less() {
     one.map_at_offset(offset, 3 * PAGE + 4).unwrap().store(3 * PAGE as usize, 2);
 }
 
+// Checks R25.
 #[test]
-fn r25_a_mapping_outlives_the_handle() {
+fn a_mapping_outlives_the_handle() {
     let device = card();
     let file = open(&device);
     let bo = file.create(PAGE);
@@ -231,16 +245,18 @@ fn r25_a_mapping_outlives_the_handle() {
     assert_eq!(file.map_at_offset(offset, PAGE).unwrap_err(), Errno::EINVAL);
 }
 
+// Checks R26.
 #[test]
-fn r26_a_bo_without_cpu_access_cannot_be_mapped() {
+fn a_bo_without_cpu_access_cannot_be_mapped() {
     let file = file();
     let bo = file.try_create(PAGE, 0, GemDomain::VRAM, GemCreateFlags::NO_CPU_ACCESS).unwrap();
     assert_eq!(file.offset(bo), Err(Errno::EPERM));
     file.bind(bo, 0x10_0000, PAGE).unwrap();
 }
 
+// Checks R27.
 #[test]
-fn r27_two_owners_of_one_file_share_it() {
+fn two_owners_of_one_file_share_it() {
     // A kernel behind an `Arc` is what a dup'ed descriptor is: the same file.
     let device = card();
     let one = std::sync::Arc::new(open(&device));

@@ -180,8 +180,9 @@ fn owned(fd: i32) -> OwnedFd {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
+    // Checks R59 and R118.
     #[test]
-    fn r59_r118_any_order_keeps_contents_and_ends_at_zero(ops in prop::collection::vec(any_op(), 0..40)) {
+    fn any_order_keeps_contents_and_ends_at_zero(ops in prop::collection::vec(any_op(), 0..40)) {
         let device = card();
         let rigs = [Rig::new(&device), Rig::new(&device)];
         let mut world = World { rigs, handles: Default::default(), made: 0 };

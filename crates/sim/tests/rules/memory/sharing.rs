@@ -48,8 +48,9 @@ fn create_info(file: &File, handle: u32) -> GemCreate {
     info[0]
 }
 
+// Checks R16.
 #[test]
-fn r16_another_devices_bo_becomes_one_in_gtt_with_one_handle() {
+fn another_devices_bo_becomes_one_in_gtt_with_one_handle() {
     let (_, card, apu) = two_devices();
     let (one, other) = (open(&card), open(&apu));
     let flags = GemCreateFlags::CPU_GTT_USWC | GemCreateFlags::EXPLICIT_SYNC;
@@ -72,8 +73,9 @@ fn r16_another_devices_bo_becomes_one_in_gtt_with_one_handle() {
     assert_eq!(apu.census().bos, 2);
 }
 
+// Checks R15.
 #[test]
-fn r15_a_foreign_bo_is_exported_as_the_dma_buf_it_came_from() {
+fn a_foreign_bo_is_exported_as_the_dma_buf_it_came_from() {
     let (_, card, apu) = two_devices();
     let (one, other) = (open(&card), open(&apu));
     let _first = one.create(PAGE);
@@ -84,8 +86,9 @@ fn r15_a_foreign_bo_is_exported_as_the_dma_buf_it_came_from() {
     assert_eq!(one.open_dma_buf(&back), Ok(bo));
 }
 
+// Checks R17.
 #[test]
-fn r17_both_devices_gpus_see_the_same_bytes() {
+fn both_devices_gpus_see_the_same_bytes() {
     let (_, card, apu) = two_devices();
     let (one, other) = (Rig::new(&card), Rig::new(&apu));
     let fd = one.file.dma_buf(one.data, SHARED).unwrap();
@@ -105,8 +108,9 @@ fn r17_both_devices_gpus_see_the_same_bytes() {
     assert_eq!(one.load(128), 0xfeed_f00d);
 }
 
+// Checks R18.
 #[test]
-fn r18_an_importer_keeps_the_exporters_memory() {
+fn an_importer_keeps_the_exporters_memory() {
     let (_, card, apu) = two_devices();
     let (one, other) = (open(&card), Rig::new(&apu));
     let bo = one.create(PAGE);
@@ -123,8 +127,9 @@ fn r18_an_importer_keeps_the_exporters_memory() {
     assert_eq!(card.census().bos, 0);
 }
 
+// Checks R18.
 #[test]
-fn r18_a_dma_buf_keeps_its_bo_as_long_as_somebody_has_it() {
+fn a_dma_buf_keeps_its_bo_as_long_as_somebody_has_it() {
     let device = card();
     let file = open(&device);
     let bo = file.try_create(PAGE, 0, GemDomain::VRAM, GemCreateFlags::empty()).unwrap();
@@ -147,8 +152,9 @@ fn r18_a_dma_buf_keeps_its_bo_as_long_as_somebody_has_it() {
     assert_eq!(alive(), (0, 0));
 }
 
+// Checks R18.
 #[test]
-fn r18_closing_the_last_handle_and_importing_again_finds_the_same_dma_buf() {
+fn closing_the_last_handle_and_importing_again_finds_the_same_dma_buf() {
     let device = card();
     let (one, other) = (open(&device), open(&device));
     let bo = one.create(PAGE);
@@ -164,16 +170,18 @@ fn r18_closing_the_last_handle_and_importing_again_finds_the_same_dma_buf() {
     assert_eq!(device.census().bos, 0);
 }
 
+// Checks R22.
 #[test]
-fn r22_machines_do_not_know_each_others_dma_bufs() {
+fn machines_do_not_know_each_others_dma_bufs() {
     let (one, other) = (open(&card()), card());
     let fd = one.dma_buf(one.create(PAGE), SHARED).unwrap();
     assert_eq!(open(&other).open_dma_buf(&fd), Err(Errno::EINVAL));
     assert_eq!(other.machine().knows(fd.as_fd()), Ok(false));
 }
 
+// Checks R19.
 #[test]
-fn r19_where_a_dma_buf_can_be_sought_and_mapped() {
+fn where_a_dma_buf_can_be_sought_and_mapped() {
     let device = card();
     let (file, machine) = (open(&device), device.machine());
     let fd = file.dma_buf(file.create(PAGE + 1), SHARED).unwrap();
@@ -303,8 +311,9 @@ fn store(rig: &Rig, bo: u32) -> u64 {
     Job::new(rig.context).with(Chunk::ib(Ip::Compute, 0, ib)).with(chunks).send(&rig.file).unwrap()
 }
 
+// Checks R106.
 #[test]
-fn r106_submissions_wait_for_imported_fences_of_other_files() {
+fn submissions_wait_for_imported_fences_of_other_files() {
     let device = patient_card();
     let (rig, _, busy_fd) = busy(&device);
     let machine = device.machine();
@@ -328,8 +337,9 @@ fn r106_submissions_wait_for_imported_fences_of_other_files() {
     other.finish(Ip::Compute, 0, waiting).unwrap();
 }
 
+// Checks R106.
 #[test]
-fn r106_two_devices_are_ordered_by_the_bo_they_share() {
+fn two_devices_are_ordered_by_the_bo_they_share() {
     let (_, card, apu) = two_devices();
     let (rig, _, fd) = busy(&card);
     let other = Rig::new(&apu);

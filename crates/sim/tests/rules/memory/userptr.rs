@@ -11,8 +11,9 @@ use crate::support::{Chunk, DATA, Job, PAGE, Pages, RWX, Range, Rig, card, file,
 const REGISTER: UserptrFlags = UserptrFlags::REGISTER;
 const CHECKED: UserptrFlags = REGISTER.union(UserptrFlags::VALIDATE);
 
+// Checks R64.
 #[test]
-fn r64_what_user_memory_must_be() {
+fn what_user_memory_must_be() {
     let file = file();
     let memory = Pages::new(2);
     let at = memory.address();
@@ -33,8 +34,9 @@ fn r64_what_user_memory_must_be() {
     assert_eq!(file.send(&mut export), Err(Errno::EPERM));
 }
 
+// Checks R65.
 #[test]
-fn r65_user_memory_is_shared_not_copied() {
+fn user_memory_is_shared_not_copied() {
     let rig = Rig::new(&card());
     let memory = Pages::new(1);
     let user = rig.file.userptr(memory.address(), PAGE, CHECKED).unwrap();
@@ -49,8 +51,9 @@ fn r65_user_memory_is_shared_not_copied() {
     assert_eq!(memory.load(), 0x2222);
 }
 
+// Checks R65.
 #[test]
-fn r65_read_only_user_memory_is_not_written() {
+fn read_only_user_memory_is_not_written() {
     let rig = Rig::new(&card());
     let memory = Pages::new(1);
     let user = rig.file.userptr(memory.address(), PAGE, UserptrFlags::READONLY).unwrap();
@@ -63,8 +66,9 @@ fn r65_read_only_user_memory_is_not_written() {
     assert!(RWX.contains(VaFlags::WRITEABLE));
 }
 
+// Checks R66.
 #[test]
-fn r66_user_memory_that_is_gone_makes_a_submission_efault() {
+fn user_memory_that_is_gone_makes_a_submission_efault() {
     let rig = Rig::new(&card());
     let memory = Pages::new(1);
     let user = rig.file.userptr(memory.address(), PAGE, REGISTER).unwrap();
@@ -74,8 +78,9 @@ fn r66_user_memory_that_is_gone_makes_a_submission_efault() {
     assert_eq!(job.send(&rig.file), Err(Errno::EFAULT));
 }
 
+// Checks R66.
 #[test]
-fn r66_mappings_change_only_when_no_job_uses_the_memory() {
+fn mappings_change_only_when_no_job_uses_the_memory() {
     let device = patient_card();
     let rig = Rig::new(&device);
     let memory = Pages::new(3);

@@ -57,8 +57,9 @@ impl Timeline {
     }
 }
 
+// Checks R135.
 #[test]
-fn r135_a_fence_signals_when_the_counter_gets_there() {
+fn a_fence_signals_when_the_counter_gets_there() {
     let timeline = Timeline::new(&card());
     let fences = [1, 3, 3, 7].map(|value| timeline.fence(value));
     let readable = || fences.each_ref().map(|fence| is_readable(fence, 0));
@@ -72,8 +73,9 @@ fn r135_a_fence_signals_when_the_counter_gets_there() {
     assert_eq!(timeline.status(&fences[3]), 1);
 }
 
+// Checks R135.
 #[test]
-fn r135_the_counter_goes_round() {
+fn the_counter_goes_round() {
     let timeline = Timeline::new(&card());
     timeline.advance(u32::MAX);
     let behind = timeline.fence(4);
@@ -85,8 +87,9 @@ fn r135_the_counter_goes_round() {
     assert_eq!(timeline.status(&behind), 1);
 }
 
+// Checks R135.
 #[test]
-fn r135_files_are_timelines_of_their_own() {
+fn files_are_timelines_of_their_own() {
     let device = card();
     let (one, other) = (Timeline::new(&device), Timeline::new(&device));
     let (first, second) = (one.fence(1), other.fence(1));
@@ -97,8 +100,9 @@ fn r135_files_are_timelines_of_their_own() {
     assert_eq!([&first, &second, &both].map(|fence| one.status(fence)), [1, 1, 1]);
 }
 
+// Checks R136.
 #[test]
-fn r136_a_sync_file_tells_timeline_and_driver() {
+fn a_sync_file_tells_timeline_and_driver() {
     let timeline = Timeline::new(&card());
     let fence = timeline.fence(5);
     let closes = FdFlag::from_bits_retain(fcntl(&fence, FcntlArg::F_GETFD).unwrap());
@@ -113,8 +117,9 @@ fn r136_a_sync_file_tells_timeline_and_driver() {
     assert_eq!(timeline.status(&other), 0);
 }
 
+// Checks R136.
 #[test]
-fn r136_a_merged_sync_file_has_the_latest_point_of_each_timeline() {
+fn a_merged_sync_file_has_the_latest_point_of_each_timeline() {
     let device = card();
     let (one, other) = (Timeline::new(&device), Timeline::new(&device));
     one.advance(u32::MAX);
@@ -133,8 +138,9 @@ fn r136_a_merged_sync_file_has_the_latest_point_of_each_timeline() {
     assert_eq!(one.status(&merged), 1);
 }
 
+// Checks R137.
 #[test]
-fn r137_closing_the_last_copy_ends_what_is_pending() {
+fn closing_the_last_copy_ends_what_is_pending() {
     let device = card();
     let file = open(&device);
     let timeline = Timeline::new(&device);
@@ -154,8 +160,9 @@ fn r137_closing_the_last_copy_ends_what_is_pending() {
     assert_eq!((status(&reached), status(&pending)), (1, -(Errno::ENOENT.raw())));
 }
 
+// Checks R137.
 #[test]
-fn r137_a_poll_hears_of_the_end_without_a_request() {
+fn a_poll_hears_of_the_end_without_a_request() {
     let device = card();
     let Timeline { machine, fd } = Timeline::new(&device);
     let mut request = SwSyncCreateFence { value: 1, ..SwSyncCreateFence::ZEROED };
@@ -165,8 +172,9 @@ fn r137_a_poll_hears_of_the_end_without_a_request() {
     assert!(is_readable(&fence, SOON));
 }
 
+// Checks R138.
 #[test]
-fn r138_what_sw_sync_refuses() {
+fn what_sw_sync_refuses() {
     let timeline = Timeline::new(&card());
     let fence = timeline.fence(1);
     let mut create = SwSyncCreateFence::ZEROED;
@@ -181,8 +189,9 @@ fn r138_what_sw_sync_refuses() {
     assert_eq!(ioctl_on(&strange, &timeline.fd, SW_SYNC_INC, &mut 1_u32), Err(Errno::ENOTTY));
 }
 
+// Checks R138.
 #[test]
-fn r138_the_earliest_deadline_is_kept() {
+fn the_earliest_deadline_is_kept() {
     let device = card();
     let (timeline, second) = (Timeline::new(&device), Timeline::new(&device));
     let (fence, other) = (timeline.fence(1), second.fence(2));
@@ -208,8 +217,9 @@ fn r138_the_earliest_deadline_is_kept() {
     }
 }
 
+// Checks R103.
 #[test]
-fn r103_a_job_waits_for_a_point_of_sw_sync() {
+fn a_job_waits_for_a_point_of_sw_sync() {
     let device = patient_card();
     let rig = Rig::new(&device);
     let timeline = Timeline::new(&device);

@@ -51,8 +51,9 @@ fn merge(device: &SimDevice, one: &OwnedFd, other: i32) -> Result<OwnedFd, Errno
     Ok(crate::support::owned(request.fence))
 }
 
+// Checks R41 and R42.
 #[test]
-fn r41_r42_a_point_goes_round_through_a_sync_file() {
+fn a_point_goes_round_through_a_sync_file() {
     let file = file();
     let (timeline, one, two) = (file.syncobj(false), file.syncobj(false), file.syncobj(false));
     file.signal_point(timeline, 16);
@@ -64,8 +65,9 @@ fn r41_r42_a_point_goes_round_through_a_sync_file() {
     assert_eq!(file.query_syncobj(timeline, 0), 20);
 }
 
+// Checks R30.
 #[test]
-fn r30_sync_files_and_eventfds_of_unknown_sync_objects_are_enoent() {
+fn sync_files_and_eventfds_of_unknown_sync_objects_are_enoent() {
     let file = file();
     let known = file.syncobj(true);
     let fd = file.sync_file(known).unwrap();
@@ -76,8 +78,9 @@ fn r30_sync_files_and_eventfds_of_unknown_sync_objects_are_enoent() {
     assert_eq!(file.tell(99, 0, -1, 0), Err(Errno::ENOENT));
 }
 
+// Checks R44.
 #[test]
-fn r44_a_sync_file_is_a_snapshot() {
+fn a_sync_file_is_a_snapshot() {
     let device = patient_card();
     let (rig, syncobj) = busy(&device);
     let empty = rig.file.syncobj(false);
@@ -95,8 +98,9 @@ fn r44_a_sync_file_is_a_snapshot() {
     assert_eq!(rig.file.wait_syncobj(syncobj, 0, 0), Ok(()));
 }
 
+// Checks R44.
 #[test]
-fn r44_a_timeline_goes_through_a_sync_file_with_its_points() {
+fn a_timeline_goes_through_a_sync_file_with_its_points() {
     let file = file();
     let (timeline, other) = (file.syncobj(false), file.syncobj(true));
     file.signal_point(timeline, 4);
@@ -105,8 +109,9 @@ fn r44_a_timeline_goes_through_a_sync_file_with_its_points() {
     assert_eq!(file.query_syncobj(other, 0), 9);
 }
 
+// Checks R46.
 #[test]
-fn r46_a_sync_file_is_readable_once_the_job_is_done() {
+fn a_sync_file_is_readable_once_the_job_is_done() {
     let device = patient_card();
     let (rig, syncobj) = busy(&device);
     let fd = rig.file.sync_file(syncobj).unwrap();
@@ -125,8 +130,9 @@ fn r46_a_sync_file_is_readable_once_the_job_is_done() {
     assert!(is_readable(&copy, 0), "it stays readable");
 }
 
+// Checks R38 and R46.
 #[test]
-fn r38_r46_a_failed_job_makes_it_readable_with_a_negative_status() {
+fn a_failed_job_makes_it_readable_with_a_negative_status() {
     let device = card();
     let (rig, syncobj) = busy(&device);
     let fd = rig.file.sync_file(syncobj).unwrap();
@@ -136,8 +142,9 @@ fn r38_r46_a_failed_job_makes_it_readable_with_a_negative_status() {
     assert_eq!(rig.file.wait_syncobj(syncobj, 0, 0), Ok(()), "waits do not tell");
 }
 
+// Checks R46.
 #[test]
-fn r46_a_merged_sync_file_waits_for_both() {
+fn a_merged_sync_file_waits_for_both() {
     let device = patient_card();
     let (one, one_syncobj) = busy(&device);
     let (other, other_syncobj) = busy(&device);
@@ -159,8 +166,9 @@ fn r46_a_merged_sync_file_waits_for_both() {
     assert_eq!(sync_file_info(&machine, &both, 2).unwrap().0.status, 1);
 }
 
+// Checks R46.
 #[test]
-fn r46_what_a_sync_file_refuses() {
+fn what_a_sync_file_refuses() {
     let device = card();
     let file = open(&device);
     let machine = device.machine();
@@ -183,8 +191,9 @@ fn r46_what_a_sync_file_refuses() {
     assert_eq!(ioctl_on(&card().machine(), &fd, SYNC_FILE_INFO, &mut SyncFileInfo::default()), Err(Errno::ENOTTY));
 }
 
+// Checks R47.
 #[test]
-fn r47_a_descriptor_keeps_the_sync_object_after_destroy_and_close() {
+fn a_descriptor_keeps_the_sync_object_after_destroy_and_close() {
     let device = patient_card();
     let (rig, syncobj) = busy(&device);
     let fd = rig.file.syncobj_fd(syncobj, 0).unwrap();
@@ -212,8 +221,9 @@ fn a_sync_object_descriptor_is_no_sync_file_nor_the_other_way_round() {
     assert_eq!(file.open_dma_buf(&snapshot), Err(Errno::EINVAL));
 }
 
+// Checks R48.
 #[test]
-fn r48_an_eventfd_is_told_once_and_at_once_if_the_point_is_there() {
+fn an_eventfd_is_told_once_and_at_once_if_the_point_is_there() {
     let file = file();
     let (signalled, timeline) = (file.syncobj(true), file.syncobj(false));
     let [now, later] = [(); 2].map(|()| eventfd());
@@ -228,8 +238,9 @@ fn r48_an_eventfd_is_told_once_and_at_once_if_the_point_is_there() {
     assert_eq!(now.read(), Err(nix::errno::Errno::EAGAIN));
 }
 
+// Checks R48.
 #[test]
-fn r48_available_is_told_before_the_job_is_done() {
+fn available_is_told_before_the_job_is_done() {
     let device = patient_card();
     let rig = Rig::new(&device);
     let file = &rig.file;
@@ -247,8 +258,9 @@ fn r48_available_is_told_before_the_job_is_done() {
     assert_eq!(signalled.read(), Ok(1));
 }
 
+// Checks R48.
 #[test]
-fn r48_what_an_eventfd_registration_refuses() {
+fn what_an_eventfd_registration_refuses() {
     let file = file();
     let syncobj = file.syncobj(false);
     let null = std::fs::File::open("/dev/null").unwrap();
@@ -265,8 +277,9 @@ fn r48_what_an_eventfd_registration_refuses() {
     assert_eq!(good.read(), Err(nix::errno::Errno::EAGAIN));
 }
 
+// Checks R49.
 #[test]
-fn r49_descriptors_close_on_exec() {
+fn descriptors_close_on_exec() {
     let file = file();
     let syncobj = file.syncobj(true);
     assert!(closes_on_exec(&file.syncobj_fd(syncobj, 0).unwrap()));
@@ -278,8 +291,9 @@ fn fence_to_handle(file: &File, seq_no: u64, what: u32) -> Result<u32, Errno> {
     file.ask(FenceToHandle { fence, what, pad: 7 }).map(|answer| answer.handle)
 }
 
+// Checks R108.
 #[test]
-fn r108_a_fence_by_number_becomes_a_sync_object_its_descriptor_or_a_sync_file() {
+fn a_fence_by_number_becomes_a_sync_object_its_descriptor_or_a_sync_file() {
     let device = patient_card();
     let (rig, _) = busy(&device);
     let file = &rig.file;
@@ -305,9 +319,10 @@ fn r108_a_fence_by_number_becomes_a_sync_object_its_descriptor_or_a_sync_file() 
     assert_eq!(sync_file_info(&device.machine(), &done, 1).unwrap().1[0].driver_name[..5], *b"stub\0");
 }
 
+// Checks R33.
 /// A waiter for submission takes the fence that arrives, even if the sync object is reset right afterwards.
 #[test]
-fn r33_a_waiter_keeps_the_fence_that_a_reset_takes_away() {
+fn a_waiter_keeps_the_fence_that_a_reset_takes_away() {
     const WAITERS: usize = 4;
     let file = file();
     let syncobj = file.syncobj(false);
@@ -331,8 +346,9 @@ fn r33_a_waiter_keeps_the_fence_that_a_reset_takes_away() {
     assert_eq!(told.read(), Ok(1));
 }
 
+// Checks R43.
 #[test]
-fn r43_devices_of_one_machine_take_each_others_fences() {
+fn devices_of_one_machine_take_each_others_fences() {
     let machine = amdgpu_sim::SimMachine::new();
     let options = amdgpu_sim::SimOptions::hanging_for(std::time::Duration::from_mins(1));
     let [one, other] = ["navi21", "renoir"].map(|name| machine.add(amdgpu_sim::profile(name).unwrap(), options));

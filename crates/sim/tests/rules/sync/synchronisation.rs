@@ -49,8 +49,9 @@ impl Rig {
     }
 }
 
+// Checks R49.
 #[test]
-fn r49_the_descriptor_of_a_sync_object_is_closed_on_exec() {
+fn the_descriptor_of_a_sync_object_is_closed_on_exec() {
     let file = file();
     let mut export = SyncobjHandle { handle: file.syncobj(true), flags: 0, fd: -1, pad: 0 };
     file.send(&mut export).unwrap();
@@ -61,8 +62,9 @@ fn r49_the_descriptor_of_a_sync_object_is_closed_on_exec() {
     assert!(FdFlag::from_bits_retain(flags).contains(FdFlag::FD_CLOEXEC));
 }
 
+// Checks R99.
 #[test]
-fn r99_sync_objects_to_wait_for_must_hold_a_fence() {
+fn sync_objects_to_wait_for_must_hold_a_fence() {
     let file = file();
     let context = file.context();
     let (empty, full) = (file.syncobj(false), file.syncobj(true));
@@ -71,8 +73,9 @@ fn r99_sync_objects_to_wait_for_must_hold_a_fence() {
     assert_eq!(file.with_chunk(context, Chunk::wait(full)), Ok(1));
 }
 
+// Checks R99.
 #[test]
-fn r99_one_chunk_of_sync_objects_to_signal() {
+fn one_chunk_of_sync_objects_to_signal() {
     let file = file();
     let context = file.context();
     let [binary, timeline] = [(); 2].map(|()| file.syncobj(false));
@@ -90,8 +93,9 @@ fn r99_one_chunk_of_sync_objects_to_signal() {
     }
 }
 
+// Checks R100.
 #[test]
-fn r100_a_submission_waits_for_a_point_to_be_submitted() {
+fn a_submission_waits_for_a_point_to_be_submitted() {
     let file = &file();
     let context = file.context();
     let timeline = file.syncobj(false);
@@ -103,8 +107,9 @@ fn r100_a_submission_waits_for_a_point_to_be_submitted() {
     });
 }
 
+// Checks R100.
 #[test]
-fn r100_other_threads_submit_the_point_meanwhile() {
+fn other_threads_submit_the_point_meanwhile() {
     let rig = &Rig::new(&card());
     let timeline = rig.file.syncobj(false);
     thread::scope(|scope| {
@@ -120,8 +125,9 @@ fn r100_other_threads_submit_the_point_meanwhile() {
     assert_eq!(rig.load(0), 2);
 }
 
+// Checks R101.
 #[test]
-fn r101_points_of_binary_sync_objects() {
+fn points_of_binary_sync_objects() {
     let file = file();
     let context = file.context();
     let binary = file.syncobj(true);
@@ -132,8 +138,9 @@ fn r101_points_of_binary_sync_objects() {
     assert_eq!(file.with_chunk(context, Chunk::wait_point(binary, 0, all_but_for_submit)), Err(Errno::EINVAL));
 }
 
+// Checks R102.
 #[test]
-fn r102_what_is_signalled_holds_the_fence_at_once() {
+fn what_is_signalled_holds_the_fence_at_once() {
     let rig = Rig::new(&patient_card());
     let [binary, timeline] = [(); 2].map(|()| rig.file.syncobj(false));
     let job = rig.job(Ip::Gfx, 0, &rig.wait_value(Ip::Gfx, 0, 1));
@@ -149,8 +156,9 @@ fn r102_what_is_signalled_holds_the_fence_at_once() {
     assert_eq!(rig.file.query_syncobj(timeline, 0), 3);
 }
 
+// Checks R102.
 #[test]
-fn r102_the_leader_signals_whatever_its_gang_still_does() {
+fn the_leader_signals_whatever_its_gang_still_does() {
     let rig = Rig::new(&patient_card());
     let out = rig.file.syncobj(false);
     let member = rig.job(Ip::Gfx, 0, &rig.wait_value(Ip::Gfx, 0, 1));
@@ -163,8 +171,9 @@ fn r102_the_leader_signals_whatever_its_gang_still_does() {
     assert_eq!(rig.file.wait_idle(rig.data, long()), Ok(true));
 }
 
+// Checks R103.
 #[test]
-fn r103_dependencies_name_what_was_submitted() {
+fn dependencies_name_what_was_submitted() {
     let rig = Rig::new(&card());
     let done = rig.run(Ip::Compute, 0, &[]).unwrap();
     rig.finish(Ip::Compute, 0, done).unwrap();
@@ -188,8 +197,9 @@ fn r103_dependencies_name_what_was_submitted() {
     assert_eq!(rig.file.with_chunk(rig.context, wrong), Err(Errno::EINVAL));
 }
 
+// Checks R103.
 #[test]
-fn r103_a_job_starts_when_the_other_has_finished() {
+fn a_job_starts_when_the_other_has_finished() {
     let rig = Rig::new(&patient_card());
     let first = rig.running(Ip::Compute, 0);
     for chunk in [Chunk::after(rig.context, Ip::Compute, 0, first), Chunk::after(rig.context, Ip::Compute, 0, u64::MAX)]
@@ -203,8 +213,9 @@ fn r103_a_job_starts_when_the_other_has_finished() {
     assert_eq!(rig.load(4), 1, "it saw what the other waited for");
 }
 
+// Checks R103.
 #[test]
-fn r103_sync_objects_order_jobs_too() {
+fn sync_objects_order_jobs_too() {
     let rig = Rig::new(&patient_card());
     let [binary, timeline] = [(); 2].map(|()| rig.file.syncobj(false));
     let first = rig.job(Ip::Compute, 0, &rig.wait_value(Ip::Compute, 0, 1));
@@ -220,8 +231,9 @@ fn r103_sync_objects_order_jobs_too() {
     rig.file.await_syncobj(timeline).unwrap();
 }
 
+// Checks R104.
 #[test]
-fn r104_a_scheduled_dependency_is_over_when_the_other_starts() {
+fn a_scheduled_dependency_is_over_when_the_other_starts() {
     let rig = Rig::new(&patient_card());
     let running = rig.running(Ip::Compute, 0);
     let free = rig.job(Ip::Gfx, 0, &[]).with(Chunk::after_start(rig.context, Ip::Compute, 0, running));
@@ -237,8 +249,9 @@ fn r104_a_scheduled_dependency_is_over_when_the_other_starts() {
     rig.finish(Ip::Gfx, 0, held).unwrap();
 }
 
+// Checks R105.
 #[test]
-fn r105_an_entity_is_a_queue_and_two_contexts_are_two() {
+fn an_entity_is_a_queue_and_two_contexts_are_two() {
     let rig = Rig::new(&patient_card());
     let running = rig.running(Ip::Compute, 0);
     let first = rig.job(Ip::Gfx, 0, &rig.store(Ip::Gfx, 4, 1)).with(Chunk::after(rig.context, Ip::Compute, 0, running));
@@ -259,8 +272,9 @@ fn share(from: &File, to: &File, flags: GemCreateFlags) -> (u32, u32) {
     (handle, to.import(&dma_buf).unwrap())
 }
 
+// Checks R106.
 #[test]
-fn r106_files_wait_for_each_other_at_a_shared_bo_unless_it_opts_out() {
+fn files_wait_for_each_other_at_a_shared_bo_unless_it_opts_out() {
     for (flags, waits) in [(GemCreateFlags::empty(), true), (GemCreateFlags::EXPLICIT_SYNC, false)] {
         let device = patient_card();
         let (one, two) = (Rig::new(&device), Rig::new(&device));
@@ -277,8 +291,9 @@ fn r106_files_wait_for_each_other_at_a_shared_bo_unless_it_opts_out() {
     }
 }
 
+// Checks R106.
 #[test]
-fn r106_a_file_never_waits_for_itself() {
+fn a_file_never_waits_for_itself() {
     let rig = Rig::new(&patient_card());
     let shared = rig.file.create(PAGE);
     let wait = rig.ib(&rig.wait_value(Ip::Compute, 0, 1));

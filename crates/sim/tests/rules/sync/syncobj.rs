@@ -57,8 +57,9 @@ impl File {
     }
 }
 
+// Checks R30.
 #[test]
-fn r30_unknown_handles() {
+fn unknown_handles() {
     let file = file();
     let known = file.syncobj(true);
     let handle = |flags| SyncobjHandle { handle: NO_SUCH, flags, fd: -1, pad: 0 };
@@ -79,8 +80,9 @@ fn r30_unknown_handles() {
     assert_eq!(file.wait(&[known], 0, ALL), Ok(0), "nothing was changed");
 }
 
+// Checks R30.
 #[test]
-fn r30_wrong_flags_and_padding() {
+fn wrong_flags_and_padding() {
     let file = file();
     let one = file.syncobj(true);
     assert_eq!(file.send(&mut SyncobjCreate { handle: 0, flags: 2 }), Err(Errno::EINVAL));
@@ -97,8 +99,9 @@ fn r30_wrong_flags_and_padding() {
     assert_eq!(file.wait(&handles, 0, 16), Err(Errno::EINVAL));
 }
 
+// Checks R31.
 #[test]
-fn r31_no_handles_at_all() {
+fn no_handles_at_all() {
     let file = file();
     assert_eq!(file.wait(&[], 0, 0), Ok(0));
     for request in [SyncobjArray::REQUEST, SYNCOBJ_SIGNAL] {
@@ -111,8 +114,9 @@ fn r31_no_handles_at_all() {
     assert_eq!(file.send(&mut { null }), Err(Errno::EFAULT));
 }
 
+// Checks R32.
 #[test]
-fn r32_an_empty_one_is_einval_at_once_beside_a_signalled_one_too() {
+fn an_empty_one_is_einval_at_once_beside_a_signalled_one_too() {
     let file = file();
     let (empty, signalled) = (file.syncobj(false), file.syncobj(true));
     assert_eq!(file.wait(&[empty], i64::MAX, 0), Err(Errno::EINVAL));
@@ -120,8 +124,9 @@ fn r32_an_empty_one_is_einval_at_once_beside_a_signalled_one_too() {
     assert_eq!(file.wait_point(empty, 1, i64::MAX, 0), Err(Errno::EINVAL));
 }
 
+// Checks R33.
 #[test]
-fn r33_waiting_for_submission_polls_and_is_woken() {
+fn waiting_for_submission_polls_and_is_woken() {
     let file = file();
     let empty = file.syncobj(false);
     assert_eq!(file.wait(&[empty], 0, FOR_SUBMIT), Err(Errno::ETIME));
@@ -134,14 +139,16 @@ fn r33_waiting_for_submission_polls_and_is_woken() {
     });
 }
 
+// Checks R34.
 #[test]
-fn r34_a_new_signalled_one_is_signalled() {
+fn a_new_signalled_one_is_signalled() {
     let file = file();
     assert_eq!(file.wait(&[file.syncobj(true)], 0, ALL), Ok(0));
 }
 
+// Checks R35.
 #[test]
-fn r35_waiting_for_any_tells_which() {
+fn waiting_for_any_tells_which() {
     let file = file();
     let handles = [file.syncobj(false), file.syncobj(true), file.syncobj(false)];
     assert_eq!(file.wait(&handles, 0, FOR_SUBMIT), Ok(1));
@@ -149,8 +156,9 @@ fn r35_waiting_for_any_tells_which() {
     assert_eq!(file.wait(&[handles[1], handles[1]], 0, ALL), Ok(0), "duplicates are fine");
 }
 
+// Checks R36.
 #[test]
-fn r36_waiting_until_available_is_the_timelines() {
+fn waiting_until_available_is_the_timelines() {
     let file = file();
     let (binary, timeline) = (file.syncobj(true), file.syncobj(false));
     assert_eq!(file.wait(&[binary], 0, AVAILABLE), Err(Errno::EINVAL));
@@ -163,8 +171,9 @@ fn r36_waiting_until_available_is_the_timelines() {
     });
 }
 
+// Checks R37.
 #[test]
-fn r37_a_negative_timeout_polls() {
+fn a_negative_timeout_polls() {
     let file = file();
     let empty = file.syncobj(false);
     for timeout in [-1, i64::MIN, 0, 1] {
@@ -172,8 +181,9 @@ fn r37_a_negative_timeout_polls() {
     }
 }
 
+// Checks R39.
 #[test]
-fn r39_a_later_point_satisfies_a_wait_for_an_earlier_one() {
+fn a_later_point_satisfies_a_wait_for_an_earlier_one() {
     let file = file();
     let timeline = file.syncobj(false);
     file.signal_point(timeline, 10);
@@ -183,8 +193,9 @@ fn r39_a_later_point_satisfies_a_wait_for_an_earlier_one() {
     assert_eq!(file.query_syncobj(timeline, 0), 10);
 }
 
+// Checks R40.
 #[test]
-fn r40_query_tells_what_was_reached() {
+fn query_tells_what_was_reached() {
     let file = file();
     let (empty, binary, timeline) = (file.syncobj(false), file.syncobj(true), file.syncobj(false));
     file.signal_point(timeline, 7);
@@ -200,8 +211,9 @@ fn r40_query_tells_what_was_reached() {
     assert_eq!(file.wait(&[timeline], 0, 0), Err(Errno::EINVAL), "RESET empties");
 }
 
+// Checks R41 and R42.
 #[test]
-fn r41_r42_a_point_goes_round_through_binary_ones() {
+fn a_point_goes_round_through_binary_ones() {
     let file = file();
     let (timeline, one, two) = (file.syncobj(false), file.syncobj(false), file.syncobj(false));
     file.signal_point(timeline, 16);
@@ -215,8 +227,9 @@ fn r41_r42_a_point_goes_round_through_binary_ones() {
     assert_eq!(file.query_syncobj(timeline, 0), 20);
 }
 
+// Checks R43 and R47.
 #[test]
-fn r43_r47_a_descriptor_shares_the_object_both_ways_and_keeps_it() {
+fn a_descriptor_shares_the_object_both_ways_and_keeps_it() {
     let device = card();
     let (one, other) = (open(&device), open(&device));
     let syncobj = one.syncobj(false);
@@ -244,8 +257,9 @@ fn r43_r47_a_descriptor_shares_the_object_both_ways_and_keeps_it() {
     assert_eq!(import(&other), Err(Errno::EINVAL), "a closed descriptor");
 }
 
+// Checks R45.
 #[test]
-fn r45_flags_of_later_kernels_are_einval() {
+fn flags_of_later_kernels_are_einval() {
     let file = file();
     let handle = file.syncobj(true);
     for flags in [2, 3] {
@@ -255,10 +269,11 @@ fn r45_flags_of_later_kernels_are_einval() {
     }
 }
 
+// Checks R203.
 /// A point that is not above the newest does not move the timeline back: the newest keeps its number, and covers the new fence too.
 /// TIMELINE_SIGNAL has no point that replaces the timeline, not even 0, which an address 0 of the points stands for.
 #[test]
-fn r203_a_point_that_is_not_above_the_newest_leaves_query_at_the_newest() {
+fn a_point_that_is_not_above_the_newest_leaves_query_at_the_newest() {
     let file = file();
     for late in [0, 1, 4, 7] {
         let (timeline, other) = (file.syncobj(false), file.syncobj(true));

@@ -12,8 +12,9 @@ fn with_fence(file: &File, context: u32, handle: u32, offset: u32) -> Result<u64
     Job::new(context).with(Chunk::ib(Ip::Gfx, 0, (0, 0))).with(Chunk::user_fence(handle, offset)).send(file)
 }
 
+// Checks R95.
 #[test]
-fn r95_a_user_fence_lies_in_a_bo_of_one_page() {
+fn a_user_fence_lies_in_a_bo_of_one_page() {
     let file = file();
     let context = file.context();
     let page = file.create(PAGE);
@@ -31,8 +32,9 @@ fn r95_a_user_fence_lies_in_a_bo_of_one_page() {
     assert_eq!(with_fence(&file, context, page, 3), Ok(2), "alignment is the caller's");
 }
 
+// Checks R95.
 #[test]
-fn r95_the_number_is_there_before_anyone_wakes() {
+fn the_number_is_there_before_anyone_wakes() {
     let rig = Rig::new(&card());
     let page = rig.file.create(PAGE);
     let view = rig.file.view(page, PAGE);
@@ -46,8 +48,9 @@ fn r95_the_number_is_there_before_anyone_wakes() {
     }
 }
 
+// Checks R96.
 #[test]
-fn r96_the_bo_is_neither_listed_nor_bound_and_lives_as_long_as_the_job() {
+fn the_bo_is_neither_listed_nor_bound_and_lives_as_long_as_the_job() {
     for domains in [GemDomain::VRAM, GemDomain::GTT] {
         let device = patient_card();
         let rig = Rig::new(&device);
@@ -64,8 +67,9 @@ fn r96_the_bo_is_neither_listed_nor_bound_and_lives_as_long_as_the_job() {
     }
 }
 
+// Checks R95.
 #[test]
-fn r95_a_failed_job_writes_no_number() {
+fn a_failed_job_writes_no_number() {
     let rig = Rig::new(&card());
     let page = rig.file.create(PAGE);
     let view = rig.file.view(page, PAGE);

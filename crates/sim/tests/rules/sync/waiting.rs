@@ -39,8 +39,9 @@ fn wait_fences(
     (result, (request != question).then_some((status, first_signaled)))
 }
 
+// Checks R89.
 #[test]
-fn r89_every_entity_counts_from_1() {
+fn every_entity_counts_from_1() {
     let rig = Rig::new(&card());
     let other = rig.file.context();
     let entities = [(Ip::Gfx, 0), (Ip::Compute, 0), (Ip::Compute, 3), (Ip::Sdma, 0), (Ip::Sdma, 1)];
@@ -55,8 +56,9 @@ fn r89_every_entity_counts_from_1() {
     assert_eq!((latest, next), (Ok(4), Ok(4)));
 }
 
+// Checks R92.
 #[test]
-fn r92_waiting_tells_done_from_busy() {
+fn waiting_tells_done_from_busy() {
     let rig = Rig::new(&patient_card());
     let wait = |number, timeout| rig.wait_until(rig.context, Ip::Gfx, 0, number, timeout);
     assert_eq!((wait(0, 0), wait(u64::MAX, 0)), (Ok(true), Ok(true)), "nothing was issued yet");
@@ -69,8 +71,9 @@ fn r92_waiting_tells_done_from_busy() {
     assert_eq!(wait(seq, 0), Ok(true));
 }
 
+// Checks R92.
 #[test]
-fn r92_numbers_long_past_are_done() {
+fn numbers_long_past_are_done() {
     let rig = Rig::new(&card());
     let last = (0..40).map(|_| rig.run(Ip::Compute, 1, &[]).unwrap()).last().unwrap();
     assert_eq!(last, 40);
@@ -79,8 +82,9 @@ fn r92_numbers_long_past_are_done() {
     assert!((0..=last).all(|number| rig.is_done(Ip::Compute, 1, number)));
 }
 
+// Checks R92.
 #[test]
-fn r92_an_entity_is_looked_up_before_its_numbers() {
+fn an_entity_is_looked_up_before_its_numbers() {
     let rig = Rig::new(&card());
     let wait = |context, ip, ring| rig.wait_until(context, ip, ring, 0, 0);
     assert_eq!(wait(rig.context + 1, Ip::Gfx, 0), Err(Errno::EINVAL));
@@ -89,8 +93,9 @@ fn r92_an_entity_is_looked_up_before_its_numbers() {
     assert_eq!(rig.wait_until(rig.context, Ip::VcnDec, 0, 1, 0), Err(Errno::EINVAL));
 }
 
+// Checks R93.
 #[test]
-fn r93_waiting_for_all_or_any() {
+fn waiting_for_all_or_any() {
     let rig = Rig::new(&patient_card());
     let done = rig.run(Ip::Compute, 0, &[]).unwrap();
     rig.finish(Ip::Compute, 0, done).unwrap();
@@ -107,8 +112,9 @@ fn r93_waiting_for_all_or_any() {
     assert_eq!(wait_fences(&rig, &[busy, done], true, long()), (Ok(()), Some((1, 0))));
 }
 
+// Checks R93.
 #[test]
-fn r93_numbers_are_looked_up_in_order() {
+fn numbers_are_looked_up_in_order() {
     let rig = Rig::new(&patient_card());
     let busy = rig.run(Ip::Gfx, 0, &until_poked(&rig, Ip::Gfx, 0)).unwrap();
     let busy = number(rig.context, Ip::Gfx, 0, busy);
@@ -124,8 +130,9 @@ fn r93_numbers_are_looked_up_in_order() {
     rig.poke(0, 1);
 }
 
+// Checks R93.
 #[test]
-fn r93_a_failure_while_waiting_for_any_is_told_with_its_index() {
+fn a_failure_while_waiting_for_any_is_told_with_its_index() {
     // Once a job has failed its entity is refused outright. To be told the index, the wait must have begun before.
     for _ in 0..100 {
         let rig = Rig::new(&card());
@@ -141,8 +148,9 @@ fn r93_a_failure_while_waiting_for_any_is_told_with_its_index() {
     panic!("in no attempt the wait began before the job was given up");
 }
 
+// Checks R94.
 #[test]
-fn r94_timeouts_are_moments_and_passing_them_is_no_failure() {
+fn timeouts_are_moments_and_passing_them_is_no_failure() {
     let rig = Rig::new(&patient_card());
     let seq = rig.run(Ip::Gfx, 0, &until_poked(&rig, Ip::Gfx, 0)).unwrap();
     let fence = [number(rig.context, Ip::Gfx, 0, seq)];
@@ -169,8 +177,9 @@ fn r94_timeouts_are_moments_and_passing_them_is_no_failure() {
     });
 }
 
+// Checks R107.
 #[test]
-fn r107_the_33rd_submission_waits_for_the_first() {
+fn the_33rd_submission_waits_for_the_first() {
     let rig = Rig::new(&patient_card());
     let first = rig.run(Ip::Gfx, 0, &until_poked(&rig, Ip::Gfx, 0)).unwrap();
     (2..=32).for_each(|number| assert_eq!(rig.run(Ip::Gfx, 0, &[]), Ok(number)));
@@ -191,8 +200,9 @@ fn r107_the_33rd_submission_waits_for_the_first() {
     rig.finish(Ip::Gfx, 0, 33).unwrap();
 }
 
+// Checks R107.
 #[test]
-fn r107_every_entity_has_room_of_its_own() {
+fn every_entity_has_room_of_its_own() {
     let rig = Rig::new(&patient_card());
     let other = rig.file.context();
     rig.run(Ip::Gfx, 0, &until_poked(&rig, Ip::Gfx, 0)).unwrap();
@@ -208,8 +218,9 @@ fn to_syncobj(rig: &Rig, fence: CsFence) -> Result<u32, Errno> {
     rig.file.ask(FenceToHandle { fence, what: 0, pad: 0 }).map(|answer| answer.handle)
 }
 
+// Checks R108.
 #[test]
-fn r108_a_number_becomes_a_sync_object() {
+fn a_number_becomes_a_sync_object() {
     let rig = Rig::new(&patient_card());
     let seq = rig.run(Ip::Gfx, 0, &until_poked(&rig, Ip::Gfx, 0)).unwrap();
     let fence = number(rig.context, Ip::Gfx, 0, seq);
@@ -225,8 +236,9 @@ fn r108_a_number_becomes_a_sync_object() {
     assert_eq!(rig.file.wait_syncobj(busy, long().cast_signed(), 0), Ok(()));
 }
 
+// Checks R109.
 #[test]
-fn r109_what_was_submitted_survives_its_context() {
+fn what_was_submitted_survives_its_context() {
     let rig = Rig::new(&patient_card());
     let out = rig.file.syncobj(false);
     let program = [until_poked(&rig, Ip::Gfx, 0), rig.store(Ip::Gfx, 4, 7)].concat();

@@ -23,8 +23,9 @@ fn mask(file: &File) -> u32 {
     file.info::<DevInfo>(query::DEV_INFO, [0; 4]).unwrap().tail
 }
 
+// Checks R146.
 #[test]
-fn r146_user_queues_are_told_and_known_where_they_are_on() {
+fn user_queues_are_told_and_known_where_they_are_on() {
     let file = open(&card());
     assert_eq!(mask(&file), 0b111);
     let areas = UqFwAreas { shadow_size: 73_728, shadow_alignment: 256, csa_size: 484, csa_alignment: 256 };
@@ -34,8 +35,9 @@ fn r146_user_queues_are_told_and_known_where_they_are_on() {
     assert_eq!(mask(&without_copies), 0b11);
 }
 
+// Checks R146.
 #[test]
-fn r146_they_are_refused_where_they_are_off_or_the_chip_is_older() {
+fn they_are_refused_where_they_are_off_or_the_chip_is_older() {
     let off = with("navi31", newer());
     let older = with("navi21", SimOptions { user_queues: true, ..newer() });
     for file in [&off, &older] {
@@ -51,8 +53,9 @@ fn r146_they_are_refused_where_they_are_off_or_the_chip_is_older() {
     assert_eq!(before.info::<UqFwAreas>(query::UQ_FW_AREAS, [0; 4]), Err(Errno::EINVAL));
 }
 
+// Checks R147.
 #[test]
-fn r147_a_queue_of_each_engine_is_made_and_freed() {
+fn a_queue_of_each_engine_is_made_and_freed() {
     for ip in [Ip::Gfx, Ip::Compute, Ip::Sdma] {
         let bench = Bench::new(&card(), ip);
         assert_eq!(bench.create(), Ok(1));
@@ -66,8 +69,9 @@ fn r147_a_queue_of_each_engine_is_made_and_freed() {
     }
 }
 
+// Checks R147.
 #[test]
-fn r147_what_a_queue_must_not_be() {
+fn what_a_queue_must_not_be() {
     let bench = Bench::new(&card(), Ip::Gfx);
     let good = bench.question();
     let memory = bench.file.create(PAGE);
@@ -101,15 +105,17 @@ fn r147_what_a_queue_must_not_be() {
     }
 }
 
+// Checks R147.
 #[test]
-fn r147_the_right_to_raise_priorities_counts() {
+fn the_right_to_raise_priorities_counts() {
     let options = SimOptions { user_queues: true, may_raise_priority: true, ..newer() };
     let bench = Bench::new(&SimDevice::new(profile("navi31").unwrap(), options), Ip::Compute);
     assert_eq!(bench.file.send(&mut Userq { flags: userq_priority::HIGH, ..bench.question() }), Ok(()));
 }
 
+// Checks R148.
 #[test]
-fn r148_doorbells_mix_with_no_memory_and_are_not_endless() {
+fn doorbells_mix_with_no_memory_and_are_not_endless() {
     let file = open(&card());
     let create = |size, domains| file.try_create(size, 0, domains, GemCreateFlags::empty());
     assert_eq!(create(PAGE, GemDomain::DOORBELL | GemDomain::GTT), Err(Errno::EINVAL));
@@ -117,8 +123,9 @@ fn r148_doorbells_mix_with_no_memory_and_are_not_endless() {
     assert!(doorbell(&file).is_ok());
 }
 
+// Checks R170.
 #[test]
-fn r170_a_user_queue_keeps_its_card_awake() {
+fn a_user_queue_keeps_its_card_awake() {
     let options = SimOptions { user_queues: true, runtime_pm: true, ..newer() };
     let device = SimDevice::new(profile("navi31").unwrap(), options);
     let minute = 60_000 * u64::from(device.profile().dev_info.gpu_counter_freq);

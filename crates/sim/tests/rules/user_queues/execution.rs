@@ -9,8 +9,9 @@ use super::rig::{Bench, RING_BYTES, card};
 
 const ENGINES: [Ip; 3] = [Ip::Gfx, Ip::Compute, Ip::Sdma];
 
+// Checks R149.
 #[test]
-fn r149_a_store_to_the_doorbell_runs_what_the_ring_holds() {
+fn a_store_to_the_doorbell_runs_what_the_ring_holds() {
     for ip in ENGINES {
         let bench = Bench::new(&card(), ip);
         bench.create().unwrap();
@@ -22,8 +23,9 @@ fn r149_a_store_to_the_doorbell_runs_what_the_ring_holds() {
     }
 }
 
+// Checks R149.
 #[test]
-fn r149_nothing_runs_without_the_doorbell_and_nothing_beyond_it() {
+fn nothing_runs_without_the_doorbell_and_nothing_beyond_it() {
     let bench = Bench::new(&card(), Ip::Gfx);
     bench.create().unwrap();
     bench.push_ib(&bench.store(0, 1));
@@ -36,8 +38,9 @@ fn r149_nothing_runs_without_the_doorbell_and_nothing_beyond_it() {
     assert_eq!([bench.load(0), bench.load(4)], [1, 0]);
 }
 
+// Checks R149.
 #[test]
-fn r149_a_ring_goes_round_also_within_a_packet() {
+fn a_ring_goes_round_also_within_a_packet() {
     for ip in ENGINES {
         let bench = Bench::new(&card(), ip);
         bench.create().unwrap();
@@ -55,8 +58,9 @@ fn r149_a_ring_goes_round_also_within_a_packet() {
     }
 }
 
+// Checks R149.
 #[test]
-fn r149_a_queue_sees_bindings_of_after_its_begin() {
+fn a_queue_sees_bindings_of_after_its_begin() {
     let bench = Bench::new(&card(), Ip::Sdma);
     bench.create().unwrap();
     let late = bench.file.create(0x1000);
@@ -66,8 +70,9 @@ fn r149_a_queue_sees_bindings_of_after_its_begin() {
     bench.file.view(late, 0x1000).await_value(0, 5);
 }
 
+// Checks R153.
 #[test]
-fn r153_a_queue_that_is_freed_runs_nothing_more_and_its_doorbell_serves_the_next() {
+fn a_queue_that_is_freed_runs_nothing_more_and_its_doorbell_serves_the_next() {
     let bench = Bench::new(&card(), Ip::Compute);
     let queue = bench.create().unwrap();
     bench.push_ib(&bench.store(0, 1));
@@ -85,8 +90,9 @@ fn r153_a_queue_that_is_freed_runs_nothing_more_and_its_doorbell_serves_the_next
     assert_eq!(bench.file.complaints(), "");
 }
 
+// Checks R153.
 #[test]
-fn r153_closing_the_file_ends_its_queues_and_their_fences() {
+fn closing_the_file_ends_its_queues_and_their_fences() {
     let card = card();
     let bench = Bench::new(&card, Ip::Gfx);
     let queue = bench.create().unwrap();

@@ -26,8 +26,9 @@ fn fences_of(bench: &Bench, waitq_id: u32, syncobj: u32, room: u16) -> Result<Ve
     Ok(infos[..request.num_fences.into()].to_vec())
 }
 
+// Checks R150.
 #[test]
-fn r150_a_signalled_sync_object_means_that_the_queue_came_to_its_write_pointer() {
+fn a_signalled_sync_object_means_that_the_queue_came_to_its_write_pointer() {
     for ip in [Ip::Gfx, Ip::Compute, Ip::Sdma] {
         let bench = Bench::new(&card(), ip);
         let queue = bench.create().unwrap();
@@ -42,8 +43,9 @@ fn r150_a_signalled_sync_object_means_that_the_queue_came_to_its_write_pointer()
     }
 }
 
+// Checks R150.
 #[test]
-fn r150_a_bo_that_a_queue_uses_is_busy_until_its_fence() {
+fn a_bo_that_a_queue_uses_is_busy_until_its_fence() {
     let bench = Bench::new(&card(), Ip::Gfx);
     let queue_id = bench.create().unwrap();
     let bo = bench.file.create(PAGE);
@@ -60,8 +62,9 @@ fn r150_a_bo_that_a_queue_uses_is_busy_until_its_fence() {
     while !bench.is_idle(bo) {}
 }
 
+// Checks R150.
 #[test]
-fn r150_what_signal_refuses() {
+fn what_signal_refuses() {
     let bench = Bench::new(&card(), Ip::Gfx);
     let queue_id = bench.create().unwrap();
     assert_eq!(bench.signal(99, bench.file.syncobj(false)), Err(Errno::ENOENT));
@@ -76,8 +79,9 @@ fn r150_what_signal_refuses() {
     assert_eq!(bench.signal(queue_id, bench.file.syncobj(false)), Err(Errno::EINVAL));
 }
 
+// Checks R151.
 #[test]
-fn r151_a_queue_waits_for_another_files_fence_by_address_and_value() {
+fn a_queue_waits_for_another_files_fence_by_address_and_value() {
     let card = card();
     let first = Bench::new(&card, Ip::Gfx);
     let queue = first.create().unwrap();
@@ -106,16 +110,18 @@ fn r151_a_queue_waits_for_another_files_fence_by_address_and_value() {
     assert_eq!(first.load(0), 1);
 }
 
+// Checks R151.
 #[test]
-fn r151_fences_of_jobs_are_waited_for_and_not_told() {
+fn fences_of_jobs_are_waited_for_and_not_told() {
     let bench = Bench::new(&card(), Ip::Gfx);
     let queue = bench.create().unwrap();
     let done = bench.file.syncobj(true);
     assert_eq!(fences_of(&bench, queue, done, 1), Ok(vec![]));
 }
 
+// Checks R154.
 #[test]
-fn r154_page_tables_tell_a_timeline_when_they_are_there() {
+fn page_tables_tell_a_timeline_when_they_are_there() {
     let file = open(&card());
     let (bo, timeline) = (file.create(PAGE), file.syncobj(false));
     let map = GemVaTimeline {

@@ -32,15 +32,17 @@ fn hangs(ip: Ip, words: &str, spoil: impl FnOnce(&Bench)) {
     works(&card);
 }
 
+// Checks R152.
 #[test]
-fn r152_a_write_pointer_that_runs_away_hangs_its_queue_alone() {
+fn a_write_pointer_that_runs_away_hangs_its_queue_alone() {
     hangs(Ip::Gfx, "does not follow the read pointer", |bench| bench.tell(RING_BYTES / 4 + 1));
     hangs(Ip::Compute, "does not follow the read pointer", |bench| bench.tell(u64::MAX));
     hangs(Ip::Sdma, "does not follow the read pointer", |bench| bench.tell(2));
 }
 
+// Checks R152.
 #[test]
-fn r152_a_ring_without_packets_hangs_its_queue_alone() {
+fn a_ring_without_packets_hangs_its_queue_alone() {
     hangs(Ip::Gfx, "begins no packet", |bench| bench.tell(8));
     hangs(Ip::Gfx, "goes beyond the write pointer", |bench| {
         bench.push(&[0xc002_3f00, 0]);
@@ -52,8 +54,9 @@ fn r152_a_ring_without_packets_hangs_its_queue_alone() {
     });
 }
 
+// Checks R152.
 #[test]
-fn r152_a_ring_that_is_gone_hangs_its_queue_alone() {
+fn a_ring_that_is_gone_hangs_its_queue_alone() {
     hangs(Ip::Gfx, "fetching the ring failed", |bench| {
         bench.push_ib(&bench.store(0, 1));
         bench.unbind_ring();
@@ -61,8 +64,9 @@ fn r152_a_ring_that_is_gone_hangs_its_queue_alone() {
     });
 }
 
+// Checks R152.
 #[test]
-fn r152_an_ib_that_is_nowhere_hangs_its_queue_alone() {
+fn an_ib_that_is_nowhere_hangs_its_queue_alone() {
     for ip in [Ip::Gfx, Ip::Compute] {
         hangs(ip, "fetching commands failed", |bench| {
             bench.push(&[0xc002_3f00, 0x6000_0000, 0, 8 | 1 << 23]);
@@ -71,8 +75,9 @@ fn r152_an_ib_that_is_nowhere_hangs_its_queue_alone() {
     }
 }
 
+// Checks R152.
 #[test]
-fn r152_a_wait_without_end_is_over_when_its_fence_is_overdue() {
+fn a_wait_without_end_is_over_when_its_fence_is_overdue() {
     let bench = Bench::new(&card(), Ip::Gfx);
     let queue = bench.create().unwrap();
     bench.push(&[0xc004_d100, 0, 0x1000_0000, 0, u32::MAX, u32::MAX]);
@@ -86,8 +91,9 @@ fn r152_a_wait_without_end_is_over_when_its_fence_is_overdue() {
     assert_eq!(bench.load(0), 0);
 }
 
+// Checks R152.
 #[test]
-fn r152_a_queue_whose_wait_has_no_end_can_be_freed() {
+fn a_queue_whose_wait_has_no_end_can_be_freed() {
     let bench = Bench::new(&card(), Ip::Sdma);
     let queue = bench.create().unwrap();
     bench.push(&[0x8 | 3 << 28 | 1 << 31, 0x1000_0000, 0, 1, u32::MAX, 0x0fff_0010]);
