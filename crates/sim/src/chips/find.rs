@@ -6,9 +6,9 @@ use super::{
     capture::MOST_BYTES,
     changes::{Changes, key_of},
     error::ChipError,
-    known::{names as known_names, profile, profiles},
+    known::{profile, profiles},
     profile::Profile,
-    variants::{Variant, variant},
+    variants::{Variant, names, variant},
 };
 
 /// Returns the chip that an argument of a command line selects: a known name of a chip, card or machine, or the path of a capture. A
@@ -25,6 +25,12 @@ pub fn chip(word: &str) -> Result<Arc<Profile>, ChipError> {
     }
     let changed = changes.parse().and_then(|changes: Changes| found.changed(&changes));
     changed.map(Arc::new).map_err(|source| ChipError::Changes { name: word.to_owned(), source })
+}
+
+/// Returns the names of all chips and machines that come with the simulator, as text for error messages.
+fn known_names() -> String {
+    let chips = profiles().iter().map(|profile| profile.name.as_str());
+    chips.chain(names()).collect::<Vec<_>>().join(", ")
 }
 
 /// The variable that [`chosen_profiles`] reads.

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use super::{profile::Profile, variants};
+use super::profile::Profile;
 
 /// The files in `data/devices`, sorted by name. The build script lists them.
 const CAPTURES: &[&str] = &include!(concat!(env!("OUT_DIR"), "/captures.rs"));
@@ -25,12 +25,6 @@ pub fn profile(name: &str) -> Option<&'static Profile> {
 pub(super) fn capture(name: &str) -> Option<&'static str> {
     let index = profiles().iter().position(|profile| profile.name == name)?;
     CAPTURES.get(index).copied()
-}
-
-/// Returns the names of all of them and of the machines, as text for error messages.
-pub(super) fn names() -> String {
-    let chips = profiles().iter().map(|profile| profile.name.as_str());
-    chips.chain(variants::names()).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 //! `rules`. Cards and machines that differ from a captured one in sizes are rows of `data/variants.json`.
 
 mod capture;
+mod changed;
 mod changes;
 mod checks;
 mod error;

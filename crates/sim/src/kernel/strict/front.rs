@@ -6,7 +6,7 @@
 
 use super::{
     event::Time,
-    model::{Cache, Finding},
+    finding::{Cache, Finding},
     pages::{Copies, Front, LINE, LINES, PAGE, Page, Piece, Tag, differences},
 };
 

@@ -2,8 +2,8 @@
 
 use super::{
     event::Time,
+    finding::{Cache, Finding},
     front::take,
-    model::{Cache, Finding},
     pages::{Dirty, Held, LINE, LINES, PAGE, Page, Piece, differences},
 };
 

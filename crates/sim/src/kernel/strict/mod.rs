@@ -18,7 +18,9 @@
 //! * jobs of a ring do not overlap, and a wait for memory ends everything up to the last end-of-pipe event;
 //! * user queues are not modelled.
 
+mod access;
 mod event;
+mod finding;
 mod front;
 mod l2;
 mod model;
@@ -26,6 +28,7 @@ mod order;
 mod packets;
 mod pages;
 mod report;
+mod rules;
 mod text;
 mod view;
 
@@ -40,9 +43,10 @@ pub use self::report::{HazardKind, HazardReport};
 pub(crate) use self::view::Checked;
 
 use self::{
+    access::{By, Order},
     event::{Agent, Event, Time},
-    model::{By, Finding, Model},
-    order::Order,
+    finding::Finding,
+    model::Model,
     report::Reports,
 };
 use crate::gpu::{FrontCaches, Ib, Place};

@@ -8,63 +8,15 @@
 use std::sync::Arc;
 
 use super::{
-    event::{Agent, Event, Log, Time},
+    access::{By, Way},
+    event::{Event, Log, Time},
+    finding::Finding,
     front,
     l2::L2,
-    order::{self, Order},
+    order,
     pages::{Front, LINE, PAGE, Page, Pages, Piece, Tag, chunks, differences, lines},
 };
 use crate::{gpu::FrontCaches, kernel::mm::bo::Bo};
-
-/// The way of an access.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
-    /// Through L2.
-    In,
-    /// Behind L2.
-    Past,
-    /// Behind L2, which is told of writes: it has no old copies for the agent, and the agent finds what is dirty.
-    Coherent,
-}
-
-/// The cache whose copy is old.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Cache {
-    Front(Front),
-    L2,
-}
-
-/// What a real chip would show and the simulated memory hides.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Finding {
-    /// The cache has old bytes: they were filled by the first event, and the second wrote memory, if it was not the CPU.
-    Stale { cache: Cache, filled: Time, passed: Option<Time> },
-    /// Memory has old bytes, because this write is still in L2.
-    Dirty(Time),
-    /// Nothing orders the access behind this access, of which one of the two writes.
-    Race { earlier: Time, by: Agent, is_write: bool },
-    /// PFP reads before this write.
-    Ahead(Time),
-}
-
-/// The properties of an access.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct By {
-    pub(super) time: Time,
-    pub(super) agent: Agent,
-    pub(super) way: Way,
-    /// The cache in front of L2 that loads go through.
-    pub(super) front: Option<Front>,
-    /// `true` if loads go through GL1.
-    pub(super) through_array: bool,
-    /// The address space.
-    pub(super) vm: Option<u64>,
-    /// `true` for accesses that may meet atomic operations: they are atomic themselves, or coherent.
-    pub(super) is_atomic: bool,
-    /// `true` for memory of a lane of its own, whose place the chip chooses.
-    pub(super) is_private: bool,
-    pub(super) order: Order,
-}
 
 /// A range of bytes in a BO.
 #[derive(Clone, Copy)]

@@ -4,28 +4,11 @@
 //! graphics ring. The model keeps the last write and the last read of each line, and the last event up to which each of them is over.
 
 use super::{
+    access::{By, Order},
     event::{Agent, Event, Log, Time},
-    model::{By, Finding},
+    finding::Finding,
     pages::{Page, Piece},
 };
-
-/// What is over in a job.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Order {
-    pub(super) job: u64,
-    /// The first event of the job. Earlier jobs are over.
-    pub(super) first: Time,
-    /// The last event whose shaders are over.
-    pub(super) shaders: Time,
-    /// The last event whose DMA is over.
-    pub(super) dma: Time,
-    /// The last event for which PFP has waited.
-    pub(super) pfp: Time,
-    /// `true` if DMA is not executed in order with packets.
-    pub(super) has_dma: bool,
-    /// `true` if the current DMA waits for the writes of the one before it.
-    pub(super) waits_for_dma: bool,
-}
 
 impl Order {
     /// Returns `true` if work of an earlier event of the job may still run.

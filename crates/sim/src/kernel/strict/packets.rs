@@ -1,29 +1,10 @@
 //! The rules about packets, and what packets do to caches and to the order of accesses.
 
-use std::cell::Cell;
-
 use amdgpu_hw::GfxLevel;
 use amdgpu_waves::Reach;
 
 use super::{event::Agent, report::HazardKind, text, view::Checked};
 use crate::gpu::{CacheObserver, CacheOperation, Client, Ib, Place, Signal};
-
-/// The packets of a job that matter to later ones.
-#[derive(Debug, Default)]
-pub(super) struct Rules {
-    /// The number of packets so far, and the numbers of the last ones that matter to others.
-    packets: Cell<u64>,
-    sampled: Cell<Option<u64>>,
-    ended: Cell<Option<(u64, Place)>>,
-    /// The work that was started since PFP waited for ME.
-    started: Cell<Option<Place>>,
-    /// The DMA that wrote memory and for which nothing has waited.
-    pub(super) open_dma: Cell<Option<Place>>,
-    /// `true` if the current DMA is over when the next packet begins.
-    is_synced: Cell<bool>,
-    /// The event of the last end-of-pipe or end-of-shader packet.
-    stored: Cell<u64>,
-}
 
 impl Checked<'_> {
     /// Reports a packet that breaks a rule.
@@ -72,7 +53,7 @@ impl Checked<'_> {
     }
 
     /// Ends what came before the current packet, as far as `join` says.
-    fn join(&self, join: impl FnOnce(&mut super::order::Order, u64)) {
+    fn join(&self, join: impl FnOnce(&mut super::access::Order, u64)) {
         let Some(now) = self.now() else { return };
         let mut order = self.order.get();
         join(&mut order, now);

@@ -4,7 +4,7 @@ use amdgpu_hw::GfxLevel;
 
 use super::{
     event::{Agent, Event, Log, Time},
-    model::{Cache, Finding},
+    finding::{Cache, Finding},
     pages::Front,
     report::HazardKind,
 };

@@ -13,11 +13,12 @@ use zerocopy::IntoBytes;
 
 use super::{
     Caches,
+    access::{By, Order, Way},
     event::{Agent, Event, Time},
-    model::{By, Finding, Range, Way},
-    order::Order,
-    packets::Rules,
+    finding::Finding,
+    model::Range,
     pages::Front,
+    rules::Rules,
 };
 use crate::{
     gpu::{Access, Client, Memory, PageFault, Place},

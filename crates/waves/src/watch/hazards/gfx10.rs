@@ -1,7 +1,7 @@
 //! The hazards of GFX10.1, most of which last until something resolves them.
 
 use super::{
-    Found,
+    found::Found,
     rules::{
         FLAT_OFFSET, HazardRule, LANE_TO_NSA, LDS_BRANCH_VMEM, NSA_TO_VMEM, OFFSET_3F, SMEM_TO_VECTOR, VCMPX_EXEC,
         VCMPX_PERMLANE_OLD, VMEM_TO_SCALAR,

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use amdgpu_hw::GfxLevel;
 
 use super::{
-    Found,
+    found::Found,
     rules::{DEALLOC, HazardRule, MAD64, MASK_WRITE, MATRIX, PARTIAL_FORWARDING, READ_SGPR, TRANS_USE, VCMPX_PERMLANE},
     traits::{Scalars, Traits, Unit, pair},
 };

@@ -1,5 +1,6 @@
 //! Instruction hazards: pairs of instructions between which the hardware does not wait, so that code must.
 
+mod found;
 mod gfx10;
 mod gfx11;
 mod old;
@@ -14,7 +15,7 @@ use amdgpu_isa::WaveSize;
 pub use self::rules::HazardRule;
 pub(super) use self::traits::Traits;
 
-use self::{gfx10::Gfx10, gfx11::Gfx11, old::Old};
+use self::{found::Found, gfx10::Gfx10, gfx11::Gfx11, old::Old};
 use super::waits::{RegisterName, WaitSide};
 use crate::program::shape::Shape;
 
@@ -47,15 +48,6 @@ impl fmt::Display for InstructionHazard {
         }
         write!(f, ": {}; needed: {}", rule.what, rule.needed)
     }
-}
-
-/// A hazard of the instruction that a wave is about to execute.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Found {
-    pub(super) rule: &'static HazardRule,
-    pub(super) register: Option<u16>,
-    /// The address of the earlier instruction.
-    pub(super) earlier: Option<u64>,
 }
 
 /// What a wave has executed, as far as hazards depend on it.

@@ -3,7 +3,7 @@
 use amdgpu_hw::GfxLevel;
 
 use super::{
-    Found,
+    found::Found,
     rules::{
         DESCRIPTOR_TO_SMRD, EXEC_TO_DPP, FLAGS_TO_VECTOR, M0_TO_LDS, M0_TO_MESSAGE, M0_TO_MOVREL, MODE_TO_MODE,
         SCALAR_TO_LANE, SCALAR_TO_MEMORY, SCALAR_TO_SMRD, SKIP_TO_VECTOR, STORE_TO_VECTOR, VCC_TO_FMAS, VECTOR_TO_DPP,

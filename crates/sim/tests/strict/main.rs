@@ -1,10 +1,7 @@
 //! The strict mode: pairs of streams. Each hazard is reported in a stream that has it, and not in the stream that has what was missing.
 
-#[path = "strict/bite.rs"]
 mod bite;
-#[path = "strict/fronts.rs"]
 mod fronts;
-#[path = "strict/order.rs"]
 mod order;
 
 use std::sync::Arc;

@@ -1,0 +1,26 @@
+//! What the model finds.
+
+use super::{
+    event::{Agent, Time},
+    pages::Front,
+};
+
+/// The cache whose copy is old.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cache {
+    Front(Front),
+    L2,
+}
+
+/// What a real chip would show and the simulated memory hides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Finding {
+    /// The cache has old bytes: they were filled by the first event, and the second wrote memory, if it was not the CPU.
+    Stale { cache: Cache, filled: Time, passed: Option<Time> },
+    /// Memory has old bytes, because this write is still in L2.
+    Dirty(Time),
+    /// Nothing orders the access behind this access, of which one of the two writes.
+    Race { earlier: Time, by: Agent, is_write: bool },
+    /// PFP reads before this write.
+    Ahead(Time),
+}
