@@ -105,8 +105,9 @@ fn sensors_wake_a_card_and_what_the_driver_knows_does_not() {
     waking.sort();
     let expected = "fan1_enable fan1_input fan1_max fan1_min fan1_target freq1_input freq2_input gpu_busy_percent \
                     gpu_metrics in0_input mem_busy_percent power1_average power1_cap power1_cap_default power1_cap_max \
-                    power1_cap_min power_dpm_force_performance_level power_dpm_state pp_dpm_fclk pp_dpm_mclk pp_dpm_sclk \
-                    pp_dpm_socclk pwm1 pwm1_enable temp1_input temp2_input temp3_input";
+                    power1_cap_min power_dpm_force_performance_level power_dpm_state pp_dpm_dcefclk pp_dpm_dclk \
+                    pp_dpm_fclk pp_dpm_mclk pp_dpm_pcie pp_dpm_sclk pp_dpm_socclk pp_dpm_vclk pwm1 pwm1_enable \
+                    temp1_input temp2_input temp3_input";
     assert_eq!(waking.join(" "), expected);
     assert_eq!(device.wake_ups().count, waking.len() as u64);
 }
