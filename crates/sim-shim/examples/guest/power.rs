@@ -47,7 +47,7 @@ pub(crate) fn power() {
                 idle = true;
             }
             100 => {
-                assert_eq!((clock, watts, edge), (2475, 240, 91_500));
+                assert_eq!((clock, watts, edge), (2475, 289, 91_500));
                 assert!(levels.ends_with("2: 2475Mhz *"), "{levels}");
                 busy = true;
             }

@@ -212,10 +212,10 @@ mod tests {
         let source = Monitor::Simulated(device).open().unwrap();
         let files = Files::find(&*source);
         let limits: Vec<_> = files.limits().collect();
-        assert_eq!(limits, [("edge", Some(100_000)), ("junction", Some(110_000)), ("mem", Some(110_000))]);
+        assert_eq!(limits, [("edge", Some(100_000)), ("junction", Some(110_000)), ("mem", Some(100_000))]);
         let sensors = files.read(&*source).sensors;
         assert_eq!(sensors.edge_mc.zip(sensors.junction_mc).zip(sensors.memory_mc), Some(((90_000, 98_000), 94_000)));
-        assert_eq!((sensors.power_uw, sensors.busy_percent), (Some(205_050_000), Some(100)));
+        assert_eq!((sensors.power_uw, sensors.busy_percent), (Some(246_700_000), Some(100)));
         assert_eq!((sensors.link_mts, sensors.link_width), (Some(8_000), Some(16)));
     }
 

@@ -226,9 +226,9 @@ mod tests {
     fn a_critical_temperature_is_told_as_long_as_it_lasts() {
         let mut bench = Bench::new();
         let load = |text: &str| Some(text.parse().unwrap());
-        assert_eq!(bench.during(|device| device.follow_load(load("60 100 100 99.9"))), []);
-        let events = bench.during(|device| device.follow_load(load("60 100 100 100")));
-        assert_eq!(events, [(HardwareRule::Temperature, "critical temperature: edge 100 °C, limit 100 °C".to_owned())]);
+        assert_eq!(bench.during(|device| device.follow_load(load("60 100 100 95.9"))), []);
+        let events = bench.during(|device| device.follow_load(load("60 100 100 96")));
+        assert_eq!(events, [(HardwareRule::Temperature, "critical temperature: mem 100 °C, limit 100 °C".to_owned())]);
         assert_eq!(bench.during(|_| {}).len(), 1);
         assert_eq!(bench.during(|device| device.follow_load(load("60 0 0 50"))).len(), 1, "it was hot at first");
         assert_eq!(bench.during(|_| {}), []);
