@@ -1,17 +1,20 @@
 //! From an address to what it means.
 
 use amdgpu_winsys::{
-    cs::{Stream, Submission, pm4},
+    cs::{Queue, QueueOptions, Stream, Submission, pm4},
     heaps::DeviceMemory,
     uapi::VaFlags,
     vamgr::{GpuVa, HoleHistogram, VaLease, VaLimits, VaManager, VaRequest, VaWindow, WindowStats},
-    winsys::{Binding, BoHistory, Event, FaultAccess, FaultHub, FaultReport, Ip, NEAR, Observer, VaMap, Verdict},
+    winsys::{
+        Binding, BoHistory, Context, Event, FaultAccess, FaultHub, FaultReport, Ip, NEAR, Observer, Priority, VaMap,
+        Verdict,
+    },
 };
 use proptest::prelude::*;
 
 use crate::{
     rig::{GIB, MIB, PAGE, Rig, gtt},
-    support::{job_time, queue},
+    support::job_time,
 };
 
 struct Scene {
@@ -37,7 +40,10 @@ impl Scene {
     /// Makes the GPU store a dword there, and explains the fault.
     fn report(&self, address: u64) -> FaultReport {
         let device = &self.rig.device;
-        let queue = queue(device, Ip::Gfx, 0);
+        // The invalidation before submissions would be at an address that the tests take for free.
+        let options = QueueOptions { acquires: false, ..QueueOptions::default() };
+        let context = Context::new(device, Priority::Normal).unwrap();
+        let queue = Queue::with_options(&context, Ip::Gfx, 0, options).unwrap();
         let mut stream = Stream::new(device, pm4::Target::gfx(device.info().gfx_level), 16).unwrap();
         stream.push(&pm4::WriteData::new(GpuVa::new(address).unwrap(), &[1])).unwrap();
         let list = stream.finish().unwrap();
