@@ -721,7 +721,8 @@ pub static COPY_TILED_SUB_WINDOW: Layout = Layout {
             field(n::MAX_UNCOMP_BLOCK_SIZE, 16, 27, 26, 0xffff, &[]),
             field(n::WRITE_COMPRESS_ENABLE, 16, 28, 28, 0xffff, &[]),
             field(n::META_TMZ, 16, 29, 29, 0xffff, &[]),
-        ]).checks(&[(0x20, &[0x800c0000, 0xffffffff, 0xffffffff, 0x3fff3fff, 0x3fff1fff, 0x1fff3fff, 0xff06ff, 0xffffffff, 0xffffffff, 0x3fff3fff, 0x3fff1fff, 0xfffffff, 0x3fff3fff, 0x3031fff, 0xffffffff, 0xffffffff, 0x3f003fff])], &[]).tail(n::DCC, 3, 0),
+            field(n::PIPE_ALIGNED, 16, 31, 31, 0xffff, &[]),
+        ]).checks(&[(0x20, &[0x800c0000, 0xffffffff, 0xffffffff, 0x3fff3fff, 0x3fff1fff, 0x1fff3fff, 0xff06ff, 0xffffffff, 0xffffffff, 0x3fff3fff, 0x3fff1fff, 0xfffffff, 0x3fff3fff, 0x3031fff, 0xffffffff, 0xffffffff, 0xbf003fff])], &[]).tail(n::DCC, 3, 0),
         form(195, 0xc0, (13, 13), &[
             field(n::TMZ, 0, 18, 18, 0xffff, &[]),
             field(n::DCC, 0, 19, 19, 0xffff, &[]),
@@ -971,7 +972,8 @@ pub static COPY_T2T_SUB_WINDOW: Layout = Layout {
             field(n::MAX_UNCOMP_BLOCK_SIZE, 17, 27, 26, 0xffff, &[]),
             field(n::WRITE_COMPRESS_ENABLE, 17, 28, 28, 0xffff, &[]),
             field(n::META_TMZ, 17, 29, 29, 0xffff, &[]),
-        ]).checks(&[(0x20, &[0x800c0000, 0xffffffff, 0xffffffff, 0x3fff3fff, 0x3fff1fff, 0x1fff3fff, 0xff06ff, 0xffffffff, 0xffffffff, 0x3fff3fff, 0x3fff1fff, 0x1fff3fff, 0xff06ff, 0x3fff3fff, 0x3031fff, 0xffffffff, 0xffffffff, 0x3f003fff])], &[]).tail(n::DCC, 3, 0),
+            field(n::PIPE_ALIGNED, 17, 31, 31, 0xffff, &[]),
+        ]).checks(&[(0x20, &[0x800c0000, 0xffffffff, 0xffffffff, 0x3fff3fff, 0x3fff1fff, 0x1fff3fff, 0xff06ff, 0xffffffff, 0xffffffff, 0x3fff3fff, 0x3fff1fff, 0x1fff3fff, 0xff06ff, 0x3fff3fff, 0x3031fff, 0xffffffff, 0xffffffff, 0xbf003fff])], &[]).tail(n::DCC, 3, 0),
         form(201, 0xc0, (14, 14), &[
             field(n::TMZ, 0, 18, 18, 0xffff, &[]),
             field(n::DCC, 0, 19, 19, 0xffff, &[]),

@@ -1265,6 +1265,8 @@ pub struct CopyT2tSubWindow<'p> {
     pub write_compress_enable: bool,
     /// Bit 29 of dword 17.
     pub meta_tmz: bool,
+    /// Bit 31 of dword 17.
+    pub pipe_aligned: bool,
     /// Bit 28 of dword 0.
     pub cpv: bool,
     /// Bits 20:18 of dword 14.
@@ -1273,8 +1275,6 @@ pub struct CopyT2tSubWindow<'p> {
     pub src_cache_policy: u32,
     /// Bit 14 of dword 17.
     pub meta_llc: bool,
-    /// Bit 31 of dword 17.
-    pub pipe_aligned: bool,
     /// Bits 21:20 of dword 14.
     pub dst_mall_policy: u32,
     /// Bits 29:28 of dword 14.
@@ -1450,6 +1450,7 @@ impl<'p> CopyT2tSubWindow<'p> {
                 max_uncomp_block_size: bits(p, 17, 27, 26),
                 write_compress_enable: bits(p, 17, 28, 28) != 0,
                 meta_tmz: bits(p, 17, 29, 29) != 0,
+                pipe_aligned: bits(p, 17, 31, 31) != 0,
                 dwords: fields.dwords(),
                 data: fields.data(),
                 ..Self::default()
@@ -1497,11 +1498,11 @@ impl<'p> CopyT2tSubWindow<'p> {
                 max_uncomp_block_size: bits(p, 17, 27, 26),
                 write_compress_enable: bits(p, 17, 28, 28) != 0,
                 meta_tmz: bits(p, 17, 29, 29) != 0,
+                pipe_aligned: bits(p, 17, 31, 31) != 0,
                 cpv: bits(p, 0, 28, 28) != 0,
                 dst_cache_policy: bits(p, 14, 20, 18),
                 src_cache_policy: bits(p, 14, 28, 26),
                 meta_llc: bits(p, 17, 14, 14) != 0,
-                pipe_aligned: bits(p, 17, 31, 31) != 0,
                 dwords: fields.dwords(),
                 data: fields.data(),
                 ..Self::default()
@@ -1866,6 +1867,8 @@ pub struct CopyTiledSubWindow<'p> {
     pub write_compress_enable: bool,
     /// Bit 29 of dword 16.
     pub meta_tmz: bool,
+    /// Bit 31 of dword 16.
+    pub pipe_aligned: bool,
     /// Bit 28 of dword 0.
     pub cpv: bool,
     /// Bits 20:18 of dword 13.
@@ -1874,8 +1877,6 @@ pub struct CopyTiledSubWindow<'p> {
     pub tile_cache_policy: u32,
     /// Bit 14 of dword 16.
     pub meta_llc: bool,
-    /// Bit 31 of dword 16.
-    pub pipe_aligned: bool,
     /// Bits 21:20 of dword 13.
     pub linear_mall_policy: u32,
     /// Bits 29:28 of dword 13.
@@ -2027,6 +2028,7 @@ impl<'p> CopyTiledSubWindow<'p> {
                 max_uncomp_block_size: bits(p, 16, 27, 26),
                 write_compress_enable: bits(p, 16, 28, 28) != 0,
                 meta_tmz: bits(p, 16, 29, 29) != 0,
+                pipe_aligned: bits(p, 16, 31, 31) != 0,
                 dwords: fields.dwords(),
                 data: fields.data(),
                 ..Self::default()
@@ -2068,11 +2070,11 @@ impl<'p> CopyTiledSubWindow<'p> {
                 max_uncomp_block_size: bits(p, 16, 27, 26),
                 write_compress_enable: bits(p, 16, 28, 28) != 0,
                 meta_tmz: bits(p, 16, 29, 29) != 0,
+                pipe_aligned: bits(p, 16, 31, 31) != 0,
                 cpv: bits(p, 0, 28, 28) != 0,
                 linear_cache_policy: bits(p, 13, 20, 18),
                 tile_cache_policy: bits(p, 13, 28, 26),
                 meta_llc: bits(p, 16, 14, 14) != 0,
-                pipe_aligned: bits(p, 16, 31, 31) != 0,
                 dwords: fields.dwords(),
                 data: fields.data(),
                 ..Self::default()
