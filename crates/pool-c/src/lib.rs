@@ -47,9 +47,11 @@ unsafe fn write<T: Sized32>(out: *mut T, value: &T) -> c_int {
         return BAD_ARGUMENT;
     }
     let skipped = size_of::<u32>();
-    let (from, to) = (std::ptr::from_ref(value).cast::<u8>(), out.cast::<u8>());
-    // SAFETY: both have `bytes` bytes, and do not overlap, because one is ours; the size of the caller stays as it is.
-    unsafe { std::ptr::copy_nonoverlapping(from.add(skipped), to.add(skipped), bytes - skipped) };
+    let (from, to) =
+        (std::ptr::from_ref(value).cast::<u8>().wrapping_add(skipped), out.cast::<u8>().wrapping_add(skipped));
+    // SAFETY: both have `bytes` bytes, of which the first `skipped` are passed over, so that the caller's size stays as it is; they
+    // do not overlap, because one is ours.
+    unsafe { std::ptr::copy_nonoverlapping(from, to, bytes - skipped) };
     OK
 }
 
@@ -73,7 +75,7 @@ pub unsafe extern "C" fn amdgpu_pool_look(
             // SAFETY: the caller's buffer has `message_size` bytes, of which at most all are written.
             unsafe { std::ptr::copy_nonoverlapping(reason.as_ptr().cast(), message, bytes) };
             // SAFETY: `bytes` is below the size.
-            unsafe { message.add(bytes).write(0) };
+            unsafe { message.wrapping_add(bytes).write(0) };
         }
         result
     };
