@@ -159,7 +159,7 @@ mod tests {
         assert_eq!(of("AMD Ryzen 7 5800H with Radeon Graphics"), Some(b"AMD Radeon Graphics".to_vec()));
         assert_eq!(of("Intel(R) Xeon(R)"), Some(b"AMD Intel(R) Xeon(R)".to_vec()));
         assert_eq!(of("AMD EPYC 7B13"), Some(b"AMD EPYC 7B13".to_vec()));
-        assert_eq!(of_processor(b"model nam"), None);
+        assert_eq!(of_processor(b"model n"), None);
     }
 
     #[test]
