@@ -1,5 +1,6 @@
 //! The functions, as C calls them, on a captured tree.
 #![expect(unsafe_code, reason = "calls of C functions")]
+#![expect(clippy::multiple_unsafe_ops_per_block, reason = "each block is one step of a test, for one reason")]
 
 use std::{
     ffi::{CStr, CString, c_char},
