@@ -112,7 +112,7 @@ mod tests {
     #[test]
     fn a_card_has_its_vram_and_a_cgroup_may_take_from_it() {
         let domains = Domains { vram: domain(8 * GIB, 3 * GIB), gtt: domain(32 * GIB, 0), ..Domains::default() };
-        let limit = Bounds { cgroup_left: Some(3 * GIB), ..Bounds::default() };
+        let limit = Bounds { cgroup_left: Some(3 * GIB) };
         let free = effective(Some(false), &domains, &System::default(), &Bounds::default());
         assert_eq!((free.total, free.available), (Some(8 * GIB), Some(5 * GIB)));
         let limited = effective(Some(false), &domains, &System::default(), &limit);
@@ -123,7 +123,7 @@ mod tests {
     fn a_cgroup_takes_from_the_carve_out_of_an_apu_and_leaves_gtt_alone() {
         let domains = Domains { vram: domain(8 * GIB, GIB), gtt: domain(32 * GIB, 2 * GIB), ..Domains::default() };
         let system = System { mem_total: Some(56 * GIB), mem_available: Some(50 * GIB), ttm_limit: None };
-        let limit = Bounds { cgroup_left: Some(2 * GIB), ..Bounds::default() };
+        let limit = Bounds { cgroup_left: Some(2 * GIB) };
         let pool = effective(Some(true), &domains, &system, &limit);
         assert_eq!((pool.available, pool.limited_by.as_deref()), (Some(32 * GIB), Some("cgroup")));
     }

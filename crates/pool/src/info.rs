@@ -196,7 +196,7 @@ mod tests {
         assert_eq!((query::DEV_INFO, query::MEMORY), (amdgpu_uapi::query::DEV_INFO, amdgpu_uapi::query::MEMORY));
         assert_eq!((IDS_FLAGS, GART_PAGE_SIZE), (offset("ids_flags"), offset("gart_page_size")));
         assert_eq!((FUSION, MEMORY_BYTES), (IdsFlags::FUSION.bits(), Answer::SIZE));
-        assert!(DevInfo::SIZE < BUFFER);
+        const { assert!(DevInfo::SIZE < BUFFER) };
     }
 
     #[test]

@@ -14,7 +14,8 @@ fn card() -> Fake {
 }
 
 fn reasons(gpu: &amdgpu_pool::Gpu) -> String {
-    gpu.missing.iter().map(|missing| format!("{}: {}\n", missing.source, missing.reason)).collect()
+    let reasons = gpu.missing.iter().map(|missing| format!("{}: {}", missing.source, missing.reason));
+    reasons.collect::<Vec<_>>().join("\n")
 }
 
 #[test]
@@ -27,7 +28,7 @@ fn a_sleeping_gpu_is_opened_only_when_asked() {
         assert_eq!((gpu.domains.vram.total, gpu.apu, gpu.heaps.is_none()), (Some(8 * GIB), Some(false), true));
         assert!(reasons(&gpu).contains("INFO: the GPU is asleep"), "{}", reasons(&gpu));
         assert_eq!(gpu.fits(GIB).verdict, Verdict::Fits, "sysfs knows what is free");
-        let woken = machine.gpu_with(&Options { wake: true, ..Options::default() });
+        let woken = machine.gpu_with(Options { wake: true, ..Options::default() });
         assert_eq!((machine.opened.get(), woken.heaps.is_some()), (1, true));
     }
 }

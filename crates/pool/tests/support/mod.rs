@@ -54,11 +54,11 @@ impl Fake {
 
     /// The machine's one GPU.
     pub(crate) fn gpu(&self) -> Gpu {
-        self.gpu_with(&Options::default())
+        self.gpu_with(Options::default())
     }
 
-    pub(crate) fn gpu_with(&self, options: &Options) -> Gpu {
-        let report = look(self, options).unwrap();
+    pub(crate) fn gpu_with(&self, options: Options) -> Gpu {
+        let report = look(self, &options).unwrap();
         assert_eq!(report.gpus.len(), 1);
         report.gpus.into_iter().next().unwrap()
     }

@@ -154,7 +154,11 @@ impl Prepared {
             hazards.for_each(|hazard| crate::terminal::complain(&hazard.to_string()));
             return Ok(());
         };
-        let lines: String = hazards.map(|hazard| format!("{}\n", hazard.to_json())).collect();
+        let mut lines = String::new();
+        for hazard in hazards {
+            lines.push_str(&hazard.to_json());
+            lines.push('\n');
+        }
         files::write(path, &lines).map_err(|error| RunError::Log { path: path.clone(), error })
     }
 
