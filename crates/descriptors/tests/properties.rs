@@ -400,3 +400,13 @@ fn raven2_and_renoir_invert_the_place_of_alpha_of_one_channel() {
         }
     }
 }
+
+#[test]
+fn a_format_decides_two_fields_of_the_tiling_word_of_gfx12() {
+    // RADV's words of exported images: the data format of colour targets from bit 8 on, the number type from bit 5 on.
+    let (uint, four) = (Format::R8G8_UINT, Format::R4G4B4A4_UNORM_PACK16);
+    assert_eq!(four.compression_tiling(GfxLevel::Gfx12), 0x1300);
+    assert_eq!(uint.compression_tiling(GfxLevel::Gfx12), 3 << 8 | 4 << 5);
+    assert_eq!(uint.compression_tiling(GfxLevel::Gfx11_5), 0);
+    assert_eq!(Format::D16_UNORM.compression_tiling(GfxLevel::Gfx12), 0);
+}

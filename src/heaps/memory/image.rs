@@ -134,7 +134,8 @@ pub struct SharedImage {
 }
 
 /// Returns the metadata for the BO of an image: the tiling word and, if `shared` is given, the words that RADV and radeonsi
-/// read.
+/// read. On GFX12 the caller adds the fields of the tiling word that depend on the format,
+/// [`Format::compression_tiling`](amdgpu_descriptors::format::Format::compression_tiling).
 ///
 /// # Errors
 ///

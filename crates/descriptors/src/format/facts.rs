@@ -235,6 +235,17 @@ impl Format {
         }
     }
 
+    /// Returns the fields of the tiling word of GFX12 that the format decides: the number type and the data format of colour targets,
+    /// with which the kernel compresses and decompresses the image when it moves it. They are 0 on other generations, and for
+    /// formats that colour targets cannot have.
+    ///
+    /// Source: Linux 6.12 `include/uapi/drm/amdgpu_drm.h`, `AMDGPU_TILING_GFX12_DCC_NUMBER_TYPE` and
+    /// `AMDGPU_TILING_GFX12_DCC_DATA_FORMAT`; answers of RADV 25.0.7.
+    pub fn compression_tiling(self, level: GfxLevel) -> u64 {
+        let color = self.color(level).ok().filter(|_| level == GfxLevel::Gfx12);
+        color.map_or(0, |color| u64::from(color.number & 7) << 5 | u64::from(color.format & 63) << 8)
+    }
+
     /// Returns the format number for depth targets (`ZFormat`); 0 if the format has only stencil.
     ///
     /// # Errors

@@ -44,7 +44,7 @@ impl ExpectedWords {
 /// Returns our words for an image of one plane (`radv_query_opaque_metadata`).
 pub(super) fn words(named: &Named, image: &VulkanImage, layout: &SurfaceLayout) -> Result<ExpectedWords, NoWords> {
     let level = named.chip.level();
-    let tiling = layout.tiling_flags(&named.chip).ok_or(NoWords::Tiling)?;
+    let tiling = layout.tiling_flags(&named.chip).ok_or(NoWords::Tiling)? | image.format.compression_tiling(level);
     let view = VulkanView {
         view: match image.dimension {
             Dimension::D1 => ViewType::D1,

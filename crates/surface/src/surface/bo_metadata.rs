@@ -87,7 +87,8 @@ impl SurfaceConfig {
 
 impl SurfaceLayout {
     /// Returns the tiling flags of the image; `None` if the offset of its DCC does not fit, or if it has parameters of macro tiles that
-    /// do not.
+    /// do not. On GFX12 they lack the fields that depend on the format, which `amdgpu-descriptors` has
+    /// (`Format::compression_tiling`).
     pub fn tiling_flags(&self, chip: &Chip) -> Option<u64> {
         let scanout = u64::from(self.usage.contains(SurfaceUsage::SCANOUT)) << SCANOUT;
         match chip.level() {
