@@ -408,5 +408,6 @@ fn a_format_decides_two_fields_of_the_tiling_word_of_gfx12() {
     assert_eq!(four.compression_tiling(GfxLevel::Gfx12), 0x1300);
     assert_eq!(uint.compression_tiling(GfxLevel::Gfx12), 3 << 8 | 4 << 5);
     assert_eq!(uint.compression_tiling(GfxLevel::Gfx11_5), 0);
-    assert_eq!(Format::D16_UNORM.compression_tiling(GfxLevel::Gfx12), 0);
+    assert_eq!(Format::D16_UNORM.compression_tiling(GfxLevel::Gfx12), 0x200);
+    assert_eq!(Format::BC1_RGB_UNORM_BLOCK.compression_tiling(GfxLevel::Gfx12), 0xe0);
 }

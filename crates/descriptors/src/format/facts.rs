@@ -236,14 +236,27 @@ impl Format {
     }
 
     /// Returns the fields of the tiling word of GFX12 that the format decides: the number type and the data format of colour targets,
-    /// with which the kernel compresses and decompresses the image when it moves it. They are 0 on other generations, and for
-    /// formats that colour targets cannot have.
+    /// with which the kernel compresses and decompresses the image when it moves it. They are 0 on other generations. Formats of blocks
+    /// count as floating-point numbers without a data format, as in RADV.
     ///
     /// Source: Linux 6.12 `include/uapi/drm/amdgpu_drm.h`, `AMDGPU_TILING_GFX12_DCC_NUMBER_TYPE` and
     /// `AMDGPU_TILING_GFX12_DCC_DATA_FORMAT`; answers of RADV 25.0.7.
     pub fn compression_tiling(self, level: GfxLevel) -> u64 {
-        let color = self.color(level).ok().filter(|_| level == GfxLevel::Gfx12);
-        color.map_or(0, |color| u64::from(color.number & 7) << 5 | u64::from(color.format & 63) << 8)
+        if level != GfxLevel::Gfx12 {
+            return 0;
+        }
+        // Depth and stencil have the numbers of colour formats with channels of the same sizes.
+        let [format, number] = match self {
+            Self::D16_UNORM | Self::R10X6_UNORM_PACK16 | Self::R12X4_UNORM_PACK16 => [2, 0],
+            Self::R10X6G10X6_UNORM_2PACK16 | Self::R12X4G12X4_UNORM_2PACK16 => [5, 0],
+            Self::D16_UNORM_S8_UINT => [0, 0],
+            Self::X8_D24_UNORM_PACK32 | Self::D24_UNORM_S8_UINT => [20, 0],
+            Self::D32_SFLOAT => [4, 7],
+            Self::D32_SFLOAT_S8_UINT => [22, 7],
+            Self::S8_UINT => [1, 4],
+            _ => self.color(level).map_or([0, 7], |color| [color.format, color.number]),
+        };
+        u64::from(number & 7) << 5 | u64::from(format & 63) << 8
     }
 
     /// Returns the format number for depth targets (`ZFormat`); 0 if the format has only stencil.
