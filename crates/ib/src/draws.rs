@@ -1,4 +1,4 @@
-//! What draws do: their state, in words and as JSON.
+//! Draws: their state, in words and as JSON.
 
 use amdgpu_hw::GfxLevel;
 use amdgpu_raster::{Call, DrawState, Indices, Registers};

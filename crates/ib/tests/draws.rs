@@ -1,4 +1,4 @@
-//! What draws do, below their packets and in the JSON.
+//! Draws below their packets and in the JSON.
 
 mod support;
 

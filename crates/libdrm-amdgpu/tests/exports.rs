@@ -1,4 +1,4 @@
-//! What the shared library exports and needs.
+//! Exports and needs of the shared library.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! What libdrm leaves undefined, and what this library tells about its clients, on the simulator.
+//! Calls that libdrm leaves undefined, and reports about clients, on the simulator.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! What was found at one moment, with its texts as C strings.
+//! The findings of one moment, with its texts as C strings.
 
 use std::ffi::{CString, c_char};
 
@@ -9,7 +9,7 @@ use crate::layout::{CFit, CGpu, CHeap, CLimit};
 /// An unknown size.
 pub const UNKNOWN: u64 = u64::MAX;
 
-/// What was found at one moment: `struct amdgpu_pool`.
+/// The findings of one moment: `struct amdgpu_pool`.
 #[derive(Debug)]
 pub struct Pool {
     report: Report,

@@ -10,7 +10,7 @@ use pyo3::{
     types::{PyDict, PyList},
 };
 
-/// What was found at one moment.
+/// The findings of one moment.
 #[pyclass(frozen, module = "amdgpu_pool._native")]
 struct Report {
     report: amdgpu_pool::Report,
@@ -46,7 +46,7 @@ impl Report {
         self.report.others.iter().map(other).collect()
     }
 
-    /// Whether bytes fit: verdict, parts, whether in one piece, lacking bytes, reason.
+    /// Returns the answer to whether bytes fit: verdict, parts, whether in one piece, lacking bytes, reason.
     fn fits(&self, gpu: usize, bytes: u64) -> Option<(&'static str, Vec<(String, u64)>, bool, u64, String)> {
         let fit = self.report.gpus.get(gpu)?.fits(bytes);
         let verdict = match fit.verdict {

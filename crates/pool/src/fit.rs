@@ -52,7 +52,7 @@ pub struct Part {
 pub struct Fit {
     /// The answer.
     pub verdict: Verdict,
-    /// Where the bytes go; empty if they do not fit.
+    /// The places of the bytes; empty if they do not fit.
     pub parts: Vec<Part>,
     /// `true` if one allocation can have them all.
     pub in_one_piece: bool,

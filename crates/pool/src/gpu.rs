@@ -40,33 +40,33 @@ pub struct Gpu {
     pub largest: Largest,
     /// The processes that hold memory; `None` if processes were not read.
     pub processes: Option<Vec<Process>>,
-    /// What the own process holds; `None` if processes were not read, or there is no own process on this machine.
+    /// The usage of the own process; `None` if processes were not read, or there is no own process on this machine.
     pub own: Option<OwnUsage>,
-    /// What all others and the kernel hold: the usage less `own`.
+    /// The usage of all others and the kernel: the whole less `own`.
     pub others: Pair,
     /// Memory in use that belongs to no process.
     pub unattributed: Option<Unattributed>,
     /// The processes that could not be read.
     pub unreadable: Unreadable,
-    /// What could not be read or contradicts itself, with the reason.
+    /// Figures that could not be read or contradict themselves, with the reason.
     pub missing: Vec<Missing>,
     pub(crate) free: FreeShares,
 }
 
-/// What can be allocated now, by place.
+/// The largest allocations now, by place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FreeShares(pub(crate) Free);
 
 /// The largest single allocation in bytes: one buffer lies in one place, so on an APU it is less than the pool.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Largest {
-    /// What one buffer can have now without evicting others.
+    /// The size that one buffer can have now without evicting others.
     pub now: Option<u64>,
-    /// What the kernel accepts on an empty GPU. A buffer as large as the whole domain is refused at once.
+    /// The size that the kernel accepts on an empty GPU. A buffer as large as the whole domain is refused at once.
     ///
     /// Source: Linux 6.12 `amdgpu_object.c`, `amdgpu_bo_validate_size`.
     pub accepted: Option<u64>,
-    /// What the kernel recommends: three quarters of the usable size.
+    /// The size that the kernel recommends: three quarters of the usable size.
     pub recommended: Option<u64>,
 }
 

@@ -118,7 +118,7 @@ impl Split {
         Ok(Self { invisible: if rest * 9 < visible { 0 } else { rest }, gtt, visible, is_apu, page })
     }
 
-    /// What the process has in a heap.
+    /// The usage of the process in a heap.
     fn own(&self, kind: &str, own: &OwnUsage) -> u64 {
         match kind {
             "gtt" => own.gtt,
@@ -128,7 +128,7 @@ impl Split {
         }
     }
 
-    /// What is free in the heap of a card.
+    /// The free bytes in the heap of a card.
     fn free(kind: &str, size: u64, own: u64, used: &UsedMemory) -> u64 {
         let used = match kind {
             "gtt" => used.gtt,
@@ -138,7 +138,7 @@ impl Split {
         size.saturating_sub(own.max(used))
     }
 
-    /// What is free in the heap of an APU: two thirds of the pool, in whole pages and limited by the space in the heap, are
+    /// The free bytes in the heap of an APU: two thirds of the pool, in whole pages and limited by the space in the heap, are
     /// device-local, and the rest is GTT.
     fn share(&self, kind: &str, own: &OwnUsage, used: &UsedMemory) -> u64 {
         debug_assert!(self.is_apu);

@@ -1,4 +1,4 @@
-//! How much memory a program can use on each AMD GPU of a computer, and why.
+//! The memory that a program can use on each AMD GPU of a computer, and the reasons of its limits.
 //!
 //! The figures come from sysfs, procfs and one request to an open render node. Root, Vulkan and ROCm are not needed, and a GPU that
 //! sleeps stays asleep unless the caller wants it woken.

@@ -1,4 +1,4 @@
-//! Why each limit is what it is.
+//! The reasons of limits.
 
 use crate::{
     cgroup::{self, Cgroup},
@@ -32,7 +32,7 @@ impl ModuleSettings {
     }
 }
 
-/// What the list of limits is made of.
+/// The facts from which the list of limits is made.
 pub(crate) struct Terms<'t> {
     pub(crate) files: &'t dyn Files,
     pub(crate) node: &'t str,

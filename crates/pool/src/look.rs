@@ -16,7 +16,7 @@ use crate::{
     processes::{Scan, Scanner, proc_file, sums},
 };
 
-/// What is looked at.
+/// The parts that are looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
     /// `true` to open GPUs that are suspended, which wakes them.

@@ -304,7 +304,7 @@ pub struct Limit {
     pub bytes: Option<u64>,
     /// Its effect.
     pub state: State,
-    /// Where it was read.
+    /// The file or request that it was read from.
     pub source: String,
     /// The reason why it is what it is, and what would change it.
     pub why: String,

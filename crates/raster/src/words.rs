@@ -1,4 +1,4 @@
-//! What a draw does, in words.
+//! The effect of a draw, in words.
 
 use crate::{Colour, DrawState, FrontEnd, StencilFace};
 

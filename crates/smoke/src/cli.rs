@@ -83,7 +83,8 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "MUTATION", requires = "sim")]
     pub(crate) mutate: Option<Mutant>,
 
-    /// Fail checks in which a model of a real chip's caches finds a hazard that the simulated GPU's memory hides: off or report.
+    /// Fail checks in which a model of a real chip's caches finds a hazard that the simulated GPU's memory hides: off, report,
+    /// or bite, which also shows old bytes.
     #[arg(long, value_name = "MODE", requires = "sim", conflicts_with = "mutate")]
     pub(crate) sim_strict: Option<Strictness>,
 

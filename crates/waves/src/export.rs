@@ -1,4 +1,4 @@
-//! What waves of graphics stages export and interpolate.
+//! Exports and interpolated attributes of waves of graphics stages.
 
 /// The values of an attribute for a primitive: P0, P10 and P20 of each component.
 pub type Interpolant = [[u32; 3]; 4];

@@ -20,7 +20,7 @@ pub enum Access {
     Fetch,
 }
 
-/// How far the accesses of an instruction reach: the caches that they pass by.
+/// The reach of an instruction's accesses: the caches that they pass by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
     /// The compute unit: through its caches.

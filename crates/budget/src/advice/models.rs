@@ -10,7 +10,7 @@ use super::{
     words::{Case, Choice, Conflict, Finding, Step, Verdict, size},
 };
 
-/// What Linux and its programs should keep of the machine's memory.
+/// The part of the machine's memory that Linux and its programs should keep.
 const RESERVE: u64 = 4 << 30;
 /// Bytes of a page for which `ttm.pages_limit` counts; amdgpu runs on machines with larger ones, which have no APU.
 const PAGE: u64 = 4096;
@@ -56,7 +56,7 @@ pub(super) fn advise(case: &Case<'_>, bytes: u64) -> Finding {
     finding
 }
 
-/// What an APU can be told to have.
+/// The sizes of memory that an APU can be given.
 fn apu(case: &Case<'_>, bytes: u64, total: u64) -> Finding {
     let (Some(memory), Some(carve_out)) = (case.system.mem_total, case.gpu.domains.vram.total) else {
         return Finding::without_choice(Verdict::Unknown, "the machine's memory or the carve-out is unknown");

@@ -7,7 +7,7 @@ use crate::{
     snapshot::model::{Effective, Gpu, System},
 };
 
-/// What the user wants.
+/// The wish of the user.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Wish {
@@ -25,7 +25,7 @@ pub enum Wish {
     },
 }
 
-/// Whether the wish can be met.
+/// The answer to the wish: met now, met after changes, or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
@@ -42,7 +42,7 @@ pub enum Verdict {
 /// Lines that do one thing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Step {
-    /// What they do.
+    /// The effect of the lines.
     pub text: String,
     /// The lines for a shell, or for the file that `text` names.
     pub lines: Vec<String>,
@@ -63,7 +63,7 @@ pub struct Choice {
     pub steps: Vec<Step>,
     /// `true` if it takes effect at the next boot only.
     pub reboot: bool,
-    /// What is lost.
+    /// The price: memory or features that are lost.
     pub loses: String,
     /// The steps that undo it.
     pub undo: Vec<Step>,
@@ -87,19 +87,19 @@ pub struct Advice {
     pub pci: String,
     /// Its name.
     pub name: Option<String>,
-    /// What can be had now.
+    /// The memory that can be had now.
     pub now: Effective,
-    /// Whether the wish can be met.
+    /// The answer to the wish: met now, met after changes, or not.
     pub verdict: Verdict,
     /// The reason.
     pub reason: String,
     /// Ways to meet it, the best first.
     pub choices: Vec<Choice>,
-    /// What contradicts it.
+    /// Settings that contradict it.
     pub conflicts: Vec<Conflict>,
 }
 
-/// What advice is made of.
+/// The facts from which advice is made.
 pub(super) struct Case<'c> {
     pub(super) files: &'c dyn Files,
     pub(super) gpu: &'c Gpu,

@@ -1,4 +1,4 @@
-//! What a snapshot knows of a GPU beside the figures of memory: names, sensors, and INFO's answers about the chip.
+//! The facts of a GPU in a snapshot beside the figures of memory: names, sensors, and INFO's answers about the chip.
 
 use std::{cell::RefCell, collections::BTreeMap, io};
 

@@ -157,9 +157,9 @@ pub(crate) struct Event {
 /// A step of a reset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Step {
-    /// What was done.
+    /// The kind of reset or recovery.
     pub(crate) text: String,
-    /// Whether it succeeded; `None` if that does not apply or is not known.
+    /// `true` if it succeeded; `None` if that does not apply or is not known.
     pub(crate) is_done: Option<bool>,
     /// The time.
     pub(crate) stamp: Option<Stamp>,
@@ -200,7 +200,7 @@ pub(crate) struct Buffer {
     pub(crate) is_freed: bool,
 }
 
-/// What programs and dumps tell about the work that hung.
+/// The work that hung, as programs and dumps tell it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Work {
     /// The packet at which the command processor was, and what tells it.
@@ -213,7 +213,7 @@ pub(crate) struct Work {
     pub(crate) application: Option<String>,
     /// The file with the commands that hung.
     pub(crate) saved: Option<String>,
-    /// What RADV's context was: guilty or innocent.
+    /// The state of RADV's context: guilty or innocent.
     pub(crate) guilt: Option<&'static str>,
 }
 

@@ -1,4 +1,4 @@
-//! What is known about the kernel: its release, and the time that jobs may run.
+//! Facts about the kernel: its release, and the time that jobs may run.
 //!
 //! Source: Linux `amdgpu_device.c`, `amdgpu_device_get_job_timeout_settings`: 10 seconds, and 60 seconds on compute rings, up to
 //! 6.18; 2 seconds on all rings from 7.0 on. It changed in 6.19 or 7.0.
@@ -54,7 +54,7 @@ impl RingKind {
     }
 }
 
-/// What the inputs tell about the kernel.
+/// The kernel, as the inputs tell it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Kernel {
     /// The release, where an input states it.
@@ -74,7 +74,7 @@ pub(crate) struct TimeOut {
     pub(crate) milliseconds: Option<u64>,
     /// `true` if no input states it.
     pub(crate) is_assumed: bool,
-    /// What it follows from.
+    /// The source of the value.
     pub(crate) basis: String,
 }
 

@@ -1,4 +1,4 @@
-//! What RADV leaves after a hang: the folder `radv_dumps_PID_TIME`, and lines on standard error.
+//! RADV's traces of a hang: the folder `radv_dumps_PID_TIME`, and lines on standard error.
 //!
 //! Source: Mesa 25.0 `src/amd/vulkan/radv_debug.c`, `src/amd/common/ac_parse_ib.c`, `radv_amdgpu_bo.c`, `radv_amdgpu_cs.c`.
 
@@ -11,7 +11,7 @@ use super::{
 /// The mask of the bits of an address that all files have.
 const LOW: u64 = (1 << 48) - 1;
 
-/// What RADV tells.
+/// The facts that RADV tells.
 #[derive(Debug, Default)]
 pub(crate) struct Radv {
     application: Option<String>,

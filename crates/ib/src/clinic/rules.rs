@@ -83,7 +83,7 @@ impl Class {
     }
 }
 
-/// How sure a cause is.
+/// The confidence in a cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Confidence {
     /// Nothing points to a cause.
@@ -108,7 +108,7 @@ impl Confidence {
     }
 }
 
-/// Whether the program of the job is to blame.
+/// The verdict on the program of the job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Blame {
     Yes,
@@ -132,17 +132,17 @@ impl Blame {
 pub(crate) struct Cause {
     /// The class.
     pub(crate) class: Class,
-    /// How sure it is.
+    /// The confidence in it.
     pub(crate) confidence: Confidence,
     /// The cause in a sentence.
     pub(crate) text: String,
-    /// Whether the program is to blame, and why.
+    /// The verdict on the program, with its reason.
     pub(crate) blame: (Blame, String),
     /// The lines that prove it.
     pub(crate) lines: Vec<Place>,
-    /// What else fits.
+    /// Other causes that fit.
     pub(crate) also: Vec<String>,
-    /// What to do next.
+    /// The next steps.
     pub(crate) next: Vec<String>,
 }
 

@@ -51,7 +51,7 @@ static WORDS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(&words.join("|")).ok()
 });
 
-/// Which lines are of interest next.
+/// The lines that are of interest next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wanted {
     /// Lines with a word of interest.

@@ -1,4 +1,4 @@
-//! What of an incident is over, in words.
+//! The state after an incident, in words.
 
 use super::{
     incident::{End, Incident, Kind},

@@ -120,7 +120,7 @@ extern "C" fn amdgpu_bo_import(handle: Handle<Device>, kind: c_uint, shared: u32
     })
 }
 
-/// What an import found.
+/// The result of an import.
 enum Found {
     /// A BO with a record.
     Known(Handle<Bo>),

@@ -1,4 +1,4 @@
-//! How functions say what went wrong.
+//! Failures of functions, as their callers see them.
 
 use std::{
     ffi::c_int,

@@ -33,7 +33,7 @@ pub(crate) struct Context {
 
 const _: () = assert!(std::mem::offset_of!(Context, id) == 48);
 
-/// What a context knows of its rings.
+/// The rings of a context.
 pub(super) struct Rings {
     /// The last sequence number of each ring.
     pub(super) last: [u64; IPS * RINGS],

@@ -12,7 +12,7 @@ pub(super) struct Semaphore(Mutex<State>);
 /// The state of a semaphore.
 #[derive(Default)]
 pub(super) struct State {
-    /// What the signal stood for. It names the context by its number, so that the context may be freed.
+    /// The submission that the signal stood for. It names the context by its number, so that the context may be freed.
     pub(super) signal: Option<CsChunkDep>,
     /// `true` while a ring waits for it.
     pub(super) is_queued: bool,

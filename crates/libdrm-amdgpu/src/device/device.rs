@@ -58,7 +58,7 @@ const _: () = {
     assert!(std::mem::offset_of!(Device, info) == 560);
 };
 
-/// What initialisation found out about a descriptor.
+/// The facts of a descriptor that initialisation found.
 pub(crate) struct Opened {
     pub(crate) fd: OwnedFd,
     pub(crate) major: u32,

@@ -1,4 +1,4 @@
-//! What a client did not free, if `AMDGPU_WINSYS_LEAKS` asks for it.
+//! Objects that a client did not free, if `AMDGPU_WINSYS_LEAKS` asks for it.
 
 use std::sync::atomic::Ordering::Acquire;
 

@@ -1,4 +1,4 @@
-//! What kind of node a descriptor is of, and which GPU the node belongs to.
+//! The kind of a descriptor's node, and the GPU that the node belongs to.
 //!
 //! Everything goes through functions of the C library that preload libraries replace: fstat, opendir, readdir.
 

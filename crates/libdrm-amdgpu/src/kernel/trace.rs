@@ -10,7 +10,7 @@ use amdgpu_winsys::winsys::Errno;
 
 use crate::{border::complain, environment};
 
-/// Where the requests of a device are written down: standard error, or a file.
+/// The place where the requests of a device are written: standard error, or a file.
 pub(crate) struct Trace {
     file: Option<File>,
 }

@@ -75,7 +75,7 @@ struct Found {
 pub(crate) struct Scan {
     /// By the GPU's PCI address.
     pub(crate) by_pci: BTreeMap<String, Vec<Process>>,
-    /// What one process has, by the GPU's PCI address; also through files that others have, too.
+    /// The usage of one process, by the GPU's PCI address; also through files that others have, too.
     pub(crate) own: BTreeMap<String, OwnUsage>,
     pub(crate) unreadable: Unreadable,
 }

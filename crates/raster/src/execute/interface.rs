@@ -1,4 +1,4 @@
-//! What a draw needs around it: memory, programs, and what waves start with and export.
+//! The surroundings of a draw: memory, programs, and what waves start with and export.
 
 use crate::{Feature, Program};
 

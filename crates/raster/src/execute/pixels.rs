@@ -520,7 +520,7 @@ impl<'d> Pixels<'d> {
     }
 }
 
-/// What a colour is written with.
+/// The parameters with which a colour is written.
 struct Write<'w> {
     state: &'w DrawState,
     colour: &'w Colour,

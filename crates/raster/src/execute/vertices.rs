@@ -23,7 +23,7 @@ pub(super) struct Drawable {
     pub(super) vertices: [u8; 3],
 }
 
-/// What a wave of vertices has exported.
+/// The exports of a wave of vertices.
 pub(super) struct Group {
     /// The position vectors of each vertex: the position, sizes and layers, distances.
     pub(super) positions: Vec<[[u32; 4]; 64]>,

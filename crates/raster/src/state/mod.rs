@@ -34,7 +34,7 @@ pub struct DrawState {
     pub vertex: Program,
     /// The pixel shader.
     pub pixel: Program,
-    /// What the vertex program exports.
+    /// The exports of the vertex program.
     pub outputs: VertexOutputs,
     /// Clipping, viewports, culling and scissors.
     pub geometry: Geometry,
@@ -62,7 +62,7 @@ pub struct DrawState {
     pub shading_rate: [u32; 2],
     /// `true` if samples that pass are counted.
     pub counts_samples: bool,
-    /// What streams vertices out to: a bit for each buffer.
+    /// The buffers that vertices are streamed out to, a bit for each.
     pub stream_out: u32,
     /// The address of the attribute ring (GFX11 and later).
     pub attribute_ring: u64,

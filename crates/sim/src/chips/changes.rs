@@ -7,7 +7,7 @@ const PAGE: u64 = 4096;
 /// The most bytes of a heap.
 const MOST_BYTES: u64 = 1 << 44;
 
-/// What a card or machine has in place of what the capture of its chip has. The text of changes is `key=value` with colons between,
+/// The values of a card or machine that replace those of its chip's capture. The text of changes is `key=value` with colons between,
 /// such as `vram=20G:compute-units=84`.
 ///
 /// ```

@@ -1,4 +1,4 @@
-//! Where the values of a chip come from.
+//! The sources of a chip's values.
 
 use std::fmt;
 

@@ -18,7 +18,7 @@ pub struct Variant {
     pub name: String,
     /// The name of its chip.
     pub chip: String,
-    /// Where its sizes come from.
+    /// The source of its sizes.
     pub source: String,
     profile: Profile,
 }

@@ -50,7 +50,7 @@ pub fn run_checked(dispatch: &Dispatch, memory: &dyn Memory, limits: Limits, sin
     shared.outcome(memory)
 }
 
-/// What is known about an instruction.
+/// The facts about an instruction.
 struct Known {
     route: Option<(bool, Reach)>,
     traits: Option<Traits>,

@@ -33,7 +33,7 @@ pub(crate) struct Wave {
     pub(crate) unit: Unit,
     /// The descriptor of the last buffer, and the buffer.
     pub(crate) described: Option<([u32; 4], Buffer)>,
-    /// What a wave of a graphics stage exports and interpolates; `None` for compute shaders.
+    /// The exports and attributes of a wave of a graphics stage; `None` for compute shaders.
     pub(crate) graphics: Option<Box<Graphics>>,
 }
 

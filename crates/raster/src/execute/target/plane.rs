@@ -36,7 +36,7 @@ impl Plane {
     }
 }
 
-/// What all generations need for the layout of a target.
+/// The parameters of a target's layout that all generations need.
 struct Facts {
     bits: u32,
     size: [u32; 2],

@@ -1,4 +1,4 @@
-//! What a hang leaves: a summary for people, and the files that a real kernel and its user have, for `amdgpu-ib why`.
+//! Traces of a hang: a summary for people, and the files that a real kernel and its user have, for `amdgpu-ib why`.
 //!
 //! The folder has `dmesg.txt`, the kernel's messages; `devcoredump-N` for each hang, which the kernel has for some minutes; and
 //! `simulator.txt`, what only the simulator knows: the packet, and the file with the captured IB. The kernel's messages name the

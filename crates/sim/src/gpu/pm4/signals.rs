@@ -126,7 +126,8 @@ impl Engine {
         self.event(event, at, target, step.port)
     }
 
-    /// Stores the result of an event. Draws are not executed, so all counts are zero; bit 63 marks a count as stored.
+    /// Stores the result of an event. Samples that passed are counted; statistics of the pipeline are not, and are zero. Bit 63 marks
+    /// a count as stored.
     ///
     /// Source: Mesa 25.0.7 `src/amd/vulkan/radv_query.c`, where the layouts of the pools are.
     fn event(&self, event: Event, at: Option<GpuVa>, target: Target, port: &Port<'_>) -> Result<(), Stop> {

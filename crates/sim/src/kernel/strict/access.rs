@@ -35,7 +35,7 @@ pub(super) struct By {
     pub(super) order: Order,
 }
 
-/// What is over in a job.
+/// The work of a job that is over.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Order {
     pub(super) job: u64,

@@ -1,4 +1,4 @@
-//! What the model finds.
+//! Findings of the model.
 
 use super::{
     event::{Agent, Time},
@@ -12,7 +12,7 @@ pub(super) enum Cache {
     L2,
 }
 
-/// What a real chip would show and the simulated memory hides.
+/// A fault that a real chip would show and the simulated memory hides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Finding {
     /// The cache has old bytes: they were filled by the first event, and the second wrote memory, if it was not the CPU.

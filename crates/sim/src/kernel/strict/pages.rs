@@ -1,4 +1,4 @@
-//! What the caches hold of the pages of BOs.
+//! Copies of the pages of BOs in caches.
 
 use std::{
     collections::HashMap,
@@ -44,7 +44,7 @@ pub(super) struct Copies {
     pub(super) filled: [Time; LINES],
 }
 
-/// What L2 holds of a page.
+/// The copy of a page in L2.
 #[derive(Debug)]
 pub(super) struct Held {
     pub(super) data: [u8; PAGE],
@@ -55,7 +55,7 @@ pub(super) struct Held {
     pub(super) dirty: Option<Box<Dirty>>,
 }
 
-/// What L2 holds and memory does not have yet.
+/// Bytes in L2 that memory does not have yet.
 #[derive(Debug)]
 pub(super) struct Dirty {
     /// The bytes of memory when dirty bytes were written over them.

@@ -1,4 +1,4 @@
-//! What the rules about packets remember of a job.
+//! The memory of the rules about packets.
 
 use std::cell::Cell;
 

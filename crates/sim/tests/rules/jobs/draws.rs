@@ -19,7 +19,7 @@ const PIXEL: u64 = 0x5000;
 const PICTURE: u64 = 0x4_0000;
 const COUNTS: u64 = 0x6000;
 const SIDE: u64 = 64;
-/// What the picture holds before, and what the pixel shader writes: opaque red.
+/// The content of the picture before, and the colour that the pixel shader writes: opaque red.
 const BEFORE: u32 = 0x1122_3344;
 const RED: u32 = 0xff00_00ff;
 

@@ -1,4 +1,4 @@
-//! What executes an operation, and rows of the tables that say it.
+//! Executors of operations, and rows of the tables that name them.
 
 use amdgpu_isa::Op;
 

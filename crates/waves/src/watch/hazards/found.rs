@@ -1,4 +1,4 @@
-//! What a check of a generation finds.
+//! Findings of a generation's checks.
 
 use super::rules::HazardRule;
 

@@ -26,7 +26,7 @@ impl Held {
 /// The state of a wave.
 #[derive(Debug, Default)]
 pub(in crate::watch) struct Gfx10 {
-    /// What loads, stores and LDS read.
+    /// The registers that loads, stores and LDS read.
     by_memory: [Held; 3],
     by_scalar_memory: Held,
     /// Another operation than one of vectors read EXEC.

@@ -50,7 +50,7 @@ impl fmt::Display for InstructionHazard {
     }
 }
 
-/// What a wave has executed, as far as hazards depend on it.
+/// The history of a wave, as far as hazards depend on it.
 #[derive(Debug)]
 pub(super) enum Hazards {
     /// GFX10.3, which has none.

@@ -13,9 +13,9 @@ use amdgpu_hw::GfxLevel::{self, Gfx6, Gfx7, Gfx8, Gfx9, Gfx10, Gfx11, Gfx11_5, G
 pub struct HazardRule {
     /// The name of the rule.
     pub name: &'static str,
-    /// What both instructions do.
+    /// The two instructions: the earlier one and the one that comes too early.
     pub what: &'static str,
-    /// What resolves the hazard.
+    /// The remedy: instructions that resolve the hazard.
     pub needed: &'static str,
     /// The first and the last generation that has the hazard.
     pub levels: (GfxLevel, GfxLevel),

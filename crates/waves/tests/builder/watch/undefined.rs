@@ -1,4 +1,4 @@
-//! What registers and LDS hold before a wave writes them.
+//! Contents of registers and LDS before a wave writes them.
 
 use amdgpu_hw::GfxLevel;
 use amdgpu_isa::WaveSize;
