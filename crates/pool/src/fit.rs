@@ -1,4 +1,4 @@
-//! Does it fit, and where?
+//! The answer to whether bytes fit, and where.
 
 use std::fmt;
 
