@@ -23,7 +23,7 @@ const CHIPS: &[(GfxLevel, &[&str])] = &[
     (GfxLevel::Gfx10, &["navi10", "navi12", "navi14"]),
     (GfxLevel::Gfx10_3, &["navi21", "navi22", "navi23", "navi24", "vangogh", "rembrandt", "raphael_mendocino"]),
     (GfxLevel::Gfx11, &["navi31", "navi32", "navi33", "phoenix", "phoenix2"]),
-    (GfxLevel::Gfx11_5, &["strix1", "strix_halo", "krackan1"]),
+    (GfxLevel::Gfx11_5, &["strix1", "strix_halo", "krackan1", "gfx1150", "gfx1151", "gfx1152", "gfx1153"]),
     (GfxLevel::Gfx12, &["navi44", "navi48", "gfx1200", "gfx1201"]),
 ];
 

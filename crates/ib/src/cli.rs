@@ -54,7 +54,7 @@ pub(crate) enum Task {
         /// Directories that AMDGPU_SIM_IBS named
         #[arg(required = true)]
         directories: Vec<PathBuf>,
-        /// Fail as well where fewer than this percentage of the register writes have a name
+        /// Fail as well where fewer than this percentage of the register writes have a name, on this generation or an earlier one
         #[arg(long, value_name = "PERCENT", default_value_t = 0, value_parser = clap::value_parser!(u8).range(..=100))]
         named: u8,
         /// The chip that they are for, whose registers may not be those of its generation

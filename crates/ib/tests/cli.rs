@@ -58,6 +58,24 @@ fn register_writes_without_a_name_are_counted() {
 }
 
 #[test]
+fn a_write_where_earlier_generations_had_a_register_is_told_with_its_name() {
+    let kept = Scratch::new("former");
+    // SET_CONTEXT_REG of 0x28338 and of 0x28ffc, which no generation has.
+    kept.put("000000-gfx-GFX12-100000.ib", &[0xc001_6900, 0xce, 1, 0xc001_6900, 0x3ff, 1]);
+    let directory = kept.0.to_str().unwrap();
+    let output = run(&["check", "--named", "50", directory]);
+    let shown = text(&output.stdout);
+    assert!(
+        shown.starts_with("GFX12 has no register at 0x28338, PA_SC_VPORT_ZMIN_13 until GFX11_5: 1 writes\n"),
+        "{shown}"
+    );
+    assert!(shown.contains("register 0x28ffc has no name: 1 writes\n"), "{shown}");
+    assert!(shown.ends_with("1 of 2 register writes named\n"), "{shown}");
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(run(&["check", "--named", "51", directory]).status.code(), Some(1));
+}
+
+#[test]
 fn a_wrong_command_line_ends_with_2_and_a_wrong_file_with_3() {
     assert_eq!(run(&["dump", "compute.hex"]).status.code(), Some(2));
     assert_eq!(run(&["dump", "compute.hex", "--chip", "voodoo"]).status.code(), Some(2));
