@@ -28,9 +28,9 @@ pub use self::{
     device::{
         AttributeRings, CacheSizes, Capabilities, DevInfoAnswer, Device, DeviceOptions, DriverVersion, Firmware,
         GdsSizes, GeometryRings, GpuInfo, IpBlock, IpVersion, LdsLimits, MINIMUM_MINOR, MemorySizes, Node,
-        ParameterCache, RawInfo, RegisterValue, RenderNode, ScratchLimits, ShaderArray, ShadowAreas, TaskRings,
-        TessellationRings, TilingRegisters, Vbios, VideoCapabilities, VideoCodec, VideoDirection, VideoLimits,
-        WaveLimits,
+        ParameterCache, RadeonField, RawInfo, RegisterValue, RenderNode, ScratchLimits, ShaderArray, ShadowAreas,
+        TaskRings, TessellationRings, TilingRegisters, Vbios, VideoCapabilities, VideoCodec, VideoDirection,
+        VideoLimits, WaveLimits,
     },
     error::{Error, Result},
     feature::Feature,

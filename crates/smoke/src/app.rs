@@ -11,6 +11,7 @@ use std::{
 };
 
 use amdgpu_sim::Profile;
+use amdgpu_winsys::winsys::Device;
 use clap::Parser;
 
 use crate::{
@@ -83,6 +84,10 @@ fn print_document(command: &Command) -> Exit {
             Ok(capture) => capture.into_bytes(),
             Err(exit) => return exit,
         },
+        Command::Inventory { gpu, sim } => match opened(gpu.as_deref(), sim.as_deref()) {
+            Ok((_, device)) => inventory(&device).into_bytes(),
+            Err(exit) => return exit,
+        },
         Command::Man => document::man(),
         Command::Completions { shell } => document::completions(*shell),
     };
@@ -91,15 +96,37 @@ fn print_document(command: &Command) -> Exit {
 
 /// The capture of a GPU, which is that of the simulator only if it is asked for.
 fn captured(gpu: Option<&str>, sim: Option<&str>) -> Result<String, Exit> {
-    let target = Target::choose(Some(gpu.unwrap_or("0")).filter(|_| sim.is_none()), sim).map_err(|error| {
-        complain(&error);
-        if error.is_usage() { Exit::Invalid } else { Exit::Skip }
-    })?;
-    let profile = target.open().and_then(|device| capture::capture(&device)).map_err(|error| {
+    let (target, device) = opened(gpu, sim)?;
+    let profile = capture::capture(&device).map_err(|error| {
         complain(&error);
         Exit::Fail
     })?;
     Ok(Profile { sysfs: target.recorded_files(), ..profile }.to_capture())
+}
+
+/// Opens a GPU, which is that of the simulator only if it is asked for.
+fn opened(gpu: Option<&str>, sim: Option<&str>) -> Result<(Target, Device), Exit> {
+    let target = Target::choose(Some(gpu.unwrap_or("0")).filter(|_| sim.is_none()), sim).map_err(|error| {
+        complain(&error);
+        if error.is_usage() { Exit::Invalid } else { Exit::Skip }
+    })?;
+    let device = target.open().map_err(|error| {
+        complain(&error);
+        Exit::Fail
+    })?;
+    Ok((target, device))
+}
+
+/// The facts of a GPU as Mesa prints them: a section, and its fields indented.
+fn inventory(device: &Device) -> String {
+    let mut text = String::new();
+    for fields in device.info().radeon_info().chunk_by(|one, other| one.section == other.section) {
+        if let [first, ..] = fields {
+            text += &format!("{}:\n", first.section);
+        }
+        fields.iter().for_each(|field| text += &format!("    {field}\n"));
+    }
+    text
 }
 
 /// Prints, and says whether that worked.

@@ -52,6 +52,15 @@ pub(crate) enum Command {
         #[arg(long, value_name = "NAME")]
         sim: Option<String>,
     },
+    /// Print the facts of a GPU under the names of Mesa's `AMD_DEBUG=info`.
+    Inventory {
+        /// Of this GPU: a node, a PCI address or an index from 0; the first one if nothing is said.
+        #[arg(long, value_name = "GPU", conflicts_with = "sim")]
+        gpu: Option<String>,
+        /// Of a simulated GPU.
+        #[arg(long, value_name = "NAME")]
+        sim: Option<String>,
+    },
     /// Print the manual page.
     Man,
     /// Print the completions for a shell.

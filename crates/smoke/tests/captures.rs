@@ -91,3 +91,19 @@ fn a_file_that_is_no_capture_is_bad_usage_and_its_fault_is_named() {
         assert!(text.contains("bad.json") && text.contains("dev_info.family is a number, not"), "{text}");
     }
 }
+
+#[test]
+fn the_inventory_has_mesas_sections_and_names() {
+    let output = run(&["inventory", "--sim", "navi33"]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let shown = String::from_utf8(output.stdout).unwrap();
+    assert!(shown.starts_with("Device info:\n    name = NAVI33\n"), "{shown}");
+    for line in
+        ["Memory info:", "    num_cu = 32", "    memory_bandwidth = 288 GB/s", "    tess_factor_ring_size = 96 KB"]
+    {
+        assert!(shown.lines().any(|other| other == line), "no {line} in {shown}");
+    }
+    let unknown = run(&["inventory", "--sim", "voodoo"]);
+    assert_eq!(unknown.status.code(), Some(79), "{unknown:?}");
+    assert!(String::from_utf8_lossy(&unknown.stderr).contains("voodoo"), "{unknown:?}");
+}

@@ -10,6 +10,7 @@ mod node;
 #[expect(unsafe_code, reason = "INFO and VERSION carry the address of the answer")]
 pub(super) mod query;
 mod questions;
+mod radeon_info;
 #[expect(unsafe_code, reason = "the seam: the system calls themselves")]
 mod render_node;
 mod shader_resources;
@@ -25,6 +26,7 @@ pub use self::{
     },
     node::Node,
     questions::{GdsSizes, Vbios, VideoCapabilities, VideoCodec, VideoDirection, VideoLimits},
+    radeon_info::RadeonField,
     render_node::RenderNode,
     shader_resources::{
         AttributeRings, GeometryRings, LdsLimits, ParameterCache, ScratchLimits, TaskRings, TessellationRings,

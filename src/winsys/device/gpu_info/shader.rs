@@ -25,6 +25,8 @@ pub struct ShaderArray {
     pub arrays_per_engine: u32,
     /// Number of compute units in use.
     pub compute_units: u32,
+    /// Masks of the compute units in use, as the kernel has them: array A of engine E is at `[E % 4][A + E / 4 * 2]`.
+    pub unit_masks: [[u32; 4]; 4],
     /// Number of compute units in a shader array, including fused-off ones.
     pub max_units_per_array: u32,
     /// Number of compute units in the smallest shader array, derived from the total; a multiple of 2 on GFX10 and later.
@@ -91,6 +93,7 @@ impl ShaderArray {
             engines,
             arrays_per_engine,
             compute_units,
+            unit_masks: dev.cu_bitmap,
             max_units_per_array: dev.num_cu_per_sh,
             least_units_per_array: compute_units / pairs * pair,
             most_units_per_array: compute_units.div_ceil(pairs) * pair,

@@ -1,0 +1,83 @@
+//! The facts of a GPU under the names that Mesa prints.
+//!
+//! Mesa's drivers print their `radeon_info` with `AMD_DEBUG=info` (radeonsi) and `RADV_DEBUG=info` (RADV). [`GpuInfo::radeon_info`]
+//! gives the same fields with the same text, so that the two can be laid beside each other. `tests/radeon_info.rs` compares them
+//! with what RADV 26.2.6 prints of recorded chips.
+//!
+//! Left out is what is no fact of the GPU or of its kernel (`dev_filename`, the video codecs, which Mesa asks of the kernel one by
+//! one and [`super::questions`] has), Mesa's own numbers of chips and generations, which change between its releases, and the
+//! workarounds of single chips (`has_..._bug`), which are choices of Mesa's.
+//!
+//! Source: RADV 26.2.6's output for the recorded chips; Mesa 25.0.7 `src/amd/common/ac_gpu_info.c`, `ac_query_gpu_info` and
+//! `ac_print_gpu_info`.
+
+mod blocks;
+mod chip;
+mod memory;
+
+use std::fmt;
+
+use crate::winsys::GpuInfo;
+
+/// A fact of a GPU under Mesa's name.
+///
+/// It is displayed as Mesa prints it, without the indentation: `num_cu = 60`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RadeonField {
+    /// The heading under which Mesa prints it, such as "Memory info".
+    pub section: &'static str,
+    /// The name of the field, such as `num_cu`.
+    pub name: String,
+    /// The value with its unit, as Mesa prints it.
+    pub value: String,
+}
+
+impl fmt::Display for RadeonField {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} = {}", self.name, self.value)
+    }
+}
+
+impl GpuInfo {
+    /// Returns the facts that Mesa prints of its `radeon_info`, in its order and with its names and units.
+    ///
+    /// ```
+    /// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
+    /// let fields = device.info().radeon_info();
+    /// let told = |name| fields.iter().find(|field| field.name == name).map(|field| field.value.as_str());
+    /// assert_eq!(told("num_cu"), Some("60"));
+    /// assert_eq!(told("memory_bandwidth"), Some("512 GB/s"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn radeon_info(&self) -> Vec<RadeonField> {
+        let mut all = Vec::new();
+        chip::device(self, &mut List { section: "Device info", all: &mut all });
+        chip::identification(self, &mut List { section: "Identification", all: &mut all });
+        blocks::flags(self, &mut List { section: "Flags", all: &mut all });
+        memory::memory(self, &mut List { section: "Memory info", all: &mut all });
+        blocks::command_processor(self, &mut List { section: "CP info", all: &mut all });
+        blocks::kernel(self, &mut List { section: "Kernel & winsys capabilities", all: &mut all });
+        chip::shader_core(self, &mut List { section: "Shader core info", all: &mut all });
+        chip::compiler(self, &mut List { section: "Compiler info", all: &mut all });
+        memory::rings(self, &mut List { section: "Ring info", all: &mut all });
+        blocks::render_backends(self, &mut List { section: "Render backend info", all: &mut all });
+        all
+    }
+}
+
+/// The fields of a section as they come.
+struct List<'l> {
+    section: &'static str,
+    all: &'l mut Vec<RadeonField>,
+}
+
+impl List<'_> {
+    fn add(&mut self, name: impl Into<String>, value: impl ToString) {
+        self.all.push(RadeonField { section: self.section, name: name.into(), value: value.to_string() });
+    }
+
+    /// Adds a field that is 1 or 0.
+    fn flag(&mut self, name: &str, is_set: bool) {
+        self.add(name, u8::from(is_set));
+    }
+}
