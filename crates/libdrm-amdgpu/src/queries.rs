@@ -8,7 +8,7 @@ use amdgpu_winsys::uapi::{
 
 use crate::{
     border::{Answer, Array, CValue, Failure, Handle, Out, entry},
-    device::{Device, GpuInfo},
+    device::{Device, GpuInfo, report_fault},
 };
 
 /// The kinds of `amdgpu_query_sw_info`.
@@ -223,7 +223,11 @@ extern "C" fn amdgpu_query_video_caps_info(
 /// Returns the last fault of the file's address space.
 #[unsafe(no_mangle)]
 extern "C" fn amdgpu_query_gpuvm_fault_info(device: Handle<Device>, size: c_uint, place: Out<u8>) -> c_int {
-    entry(|| ask(device, query::GPUVM_FAULT, [0; 4], size, place.address()))
+    entry(|| {
+        ask(device, query::GPUVM_FAULT, [0; 4], size, place.address())?;
+        report_fault(device.get()?);
+        Ok(())
+    })
 }
 
 /// Reads registers.

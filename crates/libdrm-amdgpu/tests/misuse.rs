@@ -94,3 +94,26 @@ fn leaks_are_reported_and_requests_traced_if_asked_for() {
     assert_eq!((quiet.as_str(), fs::read_to_string(&file).unwrap().lines().count()), ("", names.len()));
     fs::remove_dir_all(folder).unwrap();
 }
+
+#[test]
+fn a_fault_is_told_once_with_what_was_mapped_there() {
+    let Some(folder) = program("faults") else { return };
+    let silent = run(&folder, "faults", &[], &[]);
+    assert_eq!(String::from_utf8_lossy(&silent.stdout), "the page\n", "{silent:?}");
+    let ours = |output: &Output| {
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        text.lines().filter(|line| line.starts_with("amdgpu-winsys: ")).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(ours(&silent), [""; 0]);
+    let told = run(&folder, "faults", &[], &[("AMDGPU_WINSYS_FAULTS", "1")]);
+    let lines = ours(&told);
+    assert_eq!(lines.len(), 1, "{told:?}");
+    for part in [
+        "page fault of the graphics hub at 0x",
+        "4096 bytes into BO 2, 8192 bytes at 0x",
+        "which was unbound 0 changes ago",
+    ] {
+        assert!(lines[0].contains(part), "{part}: {}", lines[0]);
+    }
+    fs::remove_dir_all(folder).unwrap();
+}

@@ -40,6 +40,9 @@ fn change(device: &Device, handle: u32, numbers: [u64; 4], ops: u32, timeline: T
     };
     // SAFETY: the only address is that of the client's array of handles, with its length.
     unsafe { device.kernel()?.follow(&mut argument) }?;
+    if let Some(faults) = &device.faults {
+        faults.changed(handle, offset_in_bo, va_address, map_size, ops);
+    }
     Ok(())
 }
 

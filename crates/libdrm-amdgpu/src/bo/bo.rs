@@ -80,5 +80,8 @@ impl Bo {
         if let Ok(kernel) = self.device.kernel() {
             let _ = kernel.plain(&mut GemClose { handle: self.handle, pad: 0 });
         }
+        if let Some(faults) = &self.device.faults {
+            faults.closed(self.handle);
+        }
     }
 }

@@ -35,6 +35,9 @@ pub(super) fn record(device: Handle<Device>, entries: &mut Entries, size: u64, h
         }
         return Err(failure);
     }
+    if let Some(faults) = &count.faults {
+        faults.opened(handle, size);
+    }
     let record = Handle::new(Box::into_raw(Box::new(Bo::new(count, size, handle))));
     entries.enter(handle, record.cast());
     Ok(record)

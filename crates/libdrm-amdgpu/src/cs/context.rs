@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     border::{Answer, Failure, Handle, Out, entry},
-    device::{Count, Device},
+    device::{Count, Device, report_fault},
 };
 
 /// A context. Its first fields are where libdrm has them.
@@ -152,6 +152,9 @@ extern "C" fn amdgpu_cs_query_reset_state(context: Handle<Context>, state: Out<u
         hangs.check()?;
         let answer = context.ask(ctx_op::QUERY_STATE, 0)?;
         state.put(answer.reset_status);
+        if answer.reset_status != 0 {
+            report_fault(context.device());
+        }
         hangs.put(answer.hangs);
         Ok(())
     })
@@ -163,7 +166,11 @@ extern "C" fn amdgpu_cs_query_reset_state2(context: Handle<Context>, flags: Out<
     entry(|| {
         let context = context.get()?;
         flags.check()?;
-        flags.put(context.ask(ctx_op::QUERY_STATE2, 0)?.flags);
+        let state = context.ask(ctx_op::QUERY_STATE2, 0)?.flags;
+        flags.put(state);
+        if state != 0 {
+            report_fault(context.device());
+        }
         Ok(())
     })
 }

@@ -15,7 +15,7 @@ use std::{
 
 use amdgpu_winsys::winsys::Errno;
 
-use super::{GpuInfo, facts::DevInfoAnswer, node::NodeName, table::Table};
+use super::{GpuInfo, facts::DevInfoAnswer, faults::Faults, node::NodeName, table::Table};
 use crate::{
     border::{Answer, Failure, Handle},
     kernel::{Lent, Trace},
@@ -48,6 +48,8 @@ pub(crate) struct Device {
     name: CString,
     pub(super) node: NodeName,
     trace: Option<Trace>,
+    /// What is mapped where, if faults are to be reported.
+    pub(crate) faults: Option<Faults>,
 }
 
 const _: () = {
@@ -95,6 +97,7 @@ impl Device {
             name,
             node,
             trace,
+            faults: Faults::from_environment(),
         })
     }
 

@@ -27,6 +27,8 @@ pub(super) unsafe trait Answer {}
 // SAFETY: an integer.
 unsafe impl Answer for u32 {}
 // SAFETY: integers, as the layout of the kernel's header.
+unsafe impl Answer for amdgpu_winsys::uapi::GpuvmFault {}
+// SAFETY: integers, as the layout of the kernel's header.
 unsafe impl Answer for DevInfoAnswer {}
 // SAFETY: integers, as the layout of the kernel's header.
 unsafe impl Answer for amdgpu_winsys::uapi::InfoHwIp {}

@@ -2,6 +2,7 @@
 
 mod device;
 mod facts;
+mod faults;
 mod functions;
 mod gpu_info;
 mod initialize;
@@ -13,6 +14,7 @@ mod table;
 
 pub(crate) use self::{
     device::{Count, Device, Opened},
+    faults::report as report_fault,
     gpu_info::GpuInfo,
     table::Entries,
 };
