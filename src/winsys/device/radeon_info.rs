@@ -72,6 +72,7 @@ struct List<'l> {
 }
 
 impl List<'_> {
+    #[expect(clippy::needless_pass_by_value, reason = "numbers, and the arguments of a format")]
     fn add(&mut self, name: impl Into<String>, value: impl ToString) {
         self.all.push(RadeonField { section: self.section, name: name.into(), value: value.to_string() });
     }
