@@ -10,11 +10,16 @@ use std::{
 
 use amdgpu_hw::Ip;
 use amdgpu_uapi::Errno;
+use amdgpu_waves::Flaw;
 use parking_lot::Mutex;
 
-use crate::testing::{
-    hooks::{Hang, Hooks, Queue, RingName, Turn},
-    mutation::{Mutation, Scope},
+use crate::{
+    gpu::{Ib, Memory},
+    kernel::{health::HardwareError, mm::space::Space},
+    testing::{
+        hooks::{Hang, Hooks, Queue, RingName, Turn},
+        mutation::{Mutant, Mutation, Scope},
+    },
 };
 
 /// The value for a running clock.
@@ -36,6 +41,8 @@ pub(crate) struct Control {
     /// `true` if `schedule` determines the order of jobs.
     seeded: AtomicBool,
     schedule: Mutex<Schedule>,
+    /// The address space of the last job of each ring, for the mutation that uses stale page tables.
+    spaces: Mutex<BTreeMap<(u32, u32), Space>>,
 }
 
 impl Default for Control {
@@ -48,6 +55,7 @@ impl Default for Control {
             broken_ip: AtomicU8::new(0),
             seeded: AtomicBool::new(false),
             schedule: Mutex::default(),
+            spaces: Mutex::default(),
         }
     }
 }
@@ -56,6 +64,13 @@ impl Control {
     /// Returns the device's mutation, if any.
     pub(crate) fn mutation(&self) -> Option<Mutation> {
         Mutation::numbered(self.mutation.load(Ordering::Acquire))
+    }
+
+    /// Returns the mutation of a ring, if any.
+    fn mutation_of(&self, (ip, _): RingName) -> Option<Mutation> {
+        let mutation = self.mutation()?;
+        let only = self.broken_ip.load(Ordering::Acquire).checked_sub(1).map(u32::from).and_then(Ip::from_raw);
+        Scope(only).holds(ip).then_some(mutation)
     }
 
     /// Performs a request as the mutation requires.
@@ -137,6 +152,7 @@ impl Hooks for Control {
 
     fn ring_ends(&self, ring: RingName) {
         self.schedule.lock().rings.remove(&key(ring));
+        self.spaces.lock().remove(&key(ring));
     }
 
     fn turn(&self, ring: RingName) -> Turn {
@@ -165,10 +181,47 @@ impl Hooks for Control {
             && self.schedule.lock().running.take_if(|running| *running == ring).is_some()
     }
 
-    fn mutation_of(&self, ip: Ip) -> Option<Mutation> {
-        let mutation = self.mutation()?;
-        let only = self.broken_ip.load(Ordering::Acquire).checked_sub(1).map(u32::from).and_then(Ip::from_raw);
-        Scope(only).holds(ip).then_some(mutation)
+    fn waits_for_dependencies(&self, ring: RingName) -> bool {
+        self.mutation_of(ring) != Some(Mutation::IgnoredWait)
+    }
+
+    fn other_ibs(&self, ring: RingName, ibs: &[Ib]) -> Option<Vec<Ib>> {
+        match self.mutation_of(ring)? {
+            Mutation::SkippedJob => Some(Vec::new()),
+            Mutation::ReversedIbs => Some(ibs.iter().rev().copied().collect()),
+            _ => None,
+        }
+    }
+
+    fn with_memory(&self, ring: RingName, space: &Space, run: &mut dyn FnMut(&dyn Memory)) {
+        match self.mutation_of(ring) {
+            None => run(space),
+            Some(Mutation::StalePageTable) => {
+                let before = self.spaces.lock().insert(key(ring), space.clone());
+                run(before.as_ref().unwrap_or(space));
+            }
+            Some(mutation) => run(&Mutant { memory: space, mutation }),
+        }
+    }
+
+    fn reports_faults(&self, ring: RingName) -> bool {
+        self.mutation_of(ring) != Some(Mutation::SilentFault)
+    }
+
+    fn flaw(&self, ring: RingName) -> Option<Flaw> {
+        self.mutation_of(ring).and_then(Mutation::flaw)
+    }
+
+    fn fence_value(&self, ring: RingName, number: u64) -> u64 {
+        if self.mutation_of(ring) == Some(Mutation::WrongFenceValue) { number.wrapping_sub(1) } else { number }
+    }
+
+    fn hardware_error(&self, ring: RingName) -> Option<HardwareError> {
+        self.mutation_of(ring).and_then(Mutation::hardware_error)
+    }
+
+    fn wakes_waiters(&self, ring: RingName) -> bool {
+        self.mutation_of(ring) != Some(Mutation::LostWakeUp)
     }
 }
 

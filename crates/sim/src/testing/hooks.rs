@@ -3,8 +3,12 @@
 use std::{fmt, sync::Weak};
 
 use amdgpu_hw::Ip;
+use amdgpu_waves::Flaw;
 
-use crate::testing::mutation::Mutation;
+use crate::{
+    gpu::{Ib, Memory},
+    kernel::{health::HardwareError, mm::space::Space},
+};
 
 /// The part of a ring that hangs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +39,9 @@ pub(crate) trait Queue: fmt::Debug + Send + Sync {
 }
 
 /// The control of tests over rings. Without a test, rings behave as on hardware.
+///
+/// A ring asks before each step of a job in which a broken device could differ from a working one, and does what the answer says; it
+/// does not know the ways in which a device can be broken.
 pub(crate) trait Hooks: fmt::Debug + Send + Sync {
     /// Returns `true` if a ring may not start jobs.
     fn is_held(&self, ring: RingName) -> bool;
@@ -57,6 +64,28 @@ pub(crate) trait Hooks: fmt::Debug + Send + Sync {
     /// Reports the end of a job. Returns `true` if the ring had the turn, so that other rings must check again.
     fn end_turn(&self, ring: RingName) -> bool;
 
-    /// Returns the mutation of the rings of an IP.
-    fn mutation_of(&self, ip: Ip) -> Option<Mutation>;
+    /// Returns `true` if the jobs of a ring wait for their dependencies.
+    fn waits_for_dependencies(&self, ring: RingName) -> bool;
+
+    /// Returns the IBs that are executed in place of all those of a job, also those of the constant engine; `None` to execute the
+    /// job's own.
+    fn other_ibs(&self, ring: RingName, ibs: &[Ib]) -> Option<Vec<Ib>>;
+
+    /// Executes a job with the memory that its packets access, given the address space of the job.
+    fn with_memory(&self, ring: RingName, space: &Space, run: &mut dyn FnMut(&dyn Memory));
+
+    /// Returns `true` if a page fault is reported.
+    fn reports_faults(&self, ring: RingName) -> bool;
+
+    /// Returns the mistake that the waves of shaders make, if any.
+    fn flaw(&self, ring: RingName) -> Option<Flaw>;
+
+    /// Returns the value that is written to a user fence at the end of the job with this sequence number.
+    fn fence_value(&self, ring: RingName, number: u64) -> u64;
+
+    /// Returns the error of the hardware that the end of a job causes, if any.
+    fn hardware_error(&self, ring: RingName) -> Option<HardwareError>;
+
+    /// Returns `true` if the end of a job wakes its waiters.
+    fn wakes_waiters(&self, ring: RingName) -> bool;
 }

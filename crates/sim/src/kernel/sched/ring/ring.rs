@@ -26,7 +26,6 @@ use crate::{
         complaints::Complaints,
         hangs::{HangEnd, HangRecord},
         health::Health,
-        mm::space::Space,
         power::Power,
         sched::{
             captures::{IbCaptures, user_data},
@@ -41,10 +40,7 @@ use crate::{
         sync::events::{Events, Until, coarse_now},
     },
     lockup::LockupTimeout,
-    testing::{
-        hooks::{Hang, Hooks, Queue, RingName, Turn},
-        mutation::{Mutant, Mutation},
-    },
+    testing::hooks::{Hang, Hooks, Queue, RingName, Turn},
 };
 
 /// The functions of the GPU that a ring needs at the end of a job.
@@ -109,8 +105,6 @@ struct Shared {
     waiting: Mutex<VecDeque<Job>>,
     /// The running job. Set only with `waiting` locked.
     running: Mutex<Option<Current>>,
-    /// The page tables of the last job, for a mutation that uses stale ones.
-    stale: Mutex<Option<Space>>,
     /// The number of pending, waiting and running jobs.
     load: AtomicUsize,
     /// The number of jobs that have ended.
@@ -151,7 +145,6 @@ impl Ring {
             health: board.health,
             waiting: Mutex::default(),
             running: Mutex::default(),
-            stale: Mutex::default(),
             load: AtomicUsize::new(0),
             ended: AtomicU64::new(0),
             stopping: AtomicBool::new(false),
@@ -196,7 +189,7 @@ impl Ring {
 
     /// Adds an announced job.
     pub(crate) fn push(&self, mut job: Job) {
-        if self.shared.hooks.mutation_of(self.shared.name.0) == Some(Mutation::IgnoredWait) {
+        if !self.shared.hooks.waits_for_dependencies(self.shared.name) {
             job.dependencies.clear();
         }
         self.shared.waiting.lock().push_back(job);
@@ -362,30 +355,17 @@ impl Shared {
                 Checked::new(&job.space, caches, target, job.fence.owner()),
             );
         }
-        let run = |engine: &mut Processor, memory: &dyn gpu::Memory| {
+        let others = self.hooks.other_ibs(self.name, &job.ibs);
+        let (ibs, constant) = others.as_ref().map_or((&job.ibs[..], &job.constant[..]), |ibs| (&ibs[..], &[][..]));
+        let mut outcome = Ok(());
+        self.hooks.with_memory(self.name, &job.space, &mut |memory| {
             let env = Environment { memory, clock: &self.clock, job: running, shaders: running, observer: None };
-            if !job.constant.is_empty() {
-                return engine.run_beside(&job.constant, &job.ibs, &env);
-            }
-            job.ibs.iter().try_for_each(|&ib| engine.run(ib, &env))
-        };
-        match self.hooks.mutation_of(self.name.0) {
-            None => run(engine, &job.space),
-            Some(Mutation::SkippedJob) => Ok(()),
-            Some(Mutation::ReversedIbs) => {
-                let memory = &job.space;
-                let env = Environment { memory, clock: &self.clock, job: running, shaders: running, observer: None };
-                job.ibs.iter().rev().try_for_each(|&ib| engine.run(ib, &env))
-            }
-            Some(Mutation::StalePageTable) => {
-                let before = self.stale.lock().replace(job.space.clone());
-                run(engine, before.as_ref().unwrap_or(&job.space))
-            }
-            Some(mutation) => run(engine, &Mutant { memory: &job.space, mutation }),
-        }
+            outcome = execute_ibs(engine, ibs, constant, &env);
+        });
+        outcome
     }
 
-    /// Executes the IBs of a job on memory whose accesses are checked. Mutations of the hardware do not apply.
+    /// Executes the IBs of a job on memory whose accesses are checked. The hooks do not change these jobs.
     fn follow_strictly(
         &self,
         engine: &mut Processor,
@@ -395,11 +375,7 @@ impl Shared {
     ) -> Result<(), Halt> {
         let (clock, observer) = (&self.clock, Some(&memory as &dyn gpu::CacheObserver));
         let env = Environment { memory: &memory, clock, job: running, shaders: running, observer };
-        let followed = if job.constant.is_empty() {
-            job.ibs.iter().try_for_each(|&ib| engine.run(ib, &env))
-        } else {
-            engine.run_beside(&job.constant, &job.ibs, &env)
-        };
+        let followed = execute_ibs(engine, &job.ibs, &job.constant, &env);
         memory.end();
         followed
     }
@@ -438,20 +414,19 @@ impl Shared {
             if counts_again { job.entity.fail_again(errno) } else { job.entity.fail(errno) }
         }
         let Job { fence, user_fence, keep, space, .. } = job;
-        let mutation = self.hooks.mutation_of(self.name.0);
         drop((keep, space));
         // After the waves were killed, the ring continues with the packet that writes the sequence number.
         if let (Ok(()) | Err(Errno::ENODATA), Some((bo, offset, number))) = (outcome, user_fence) {
-            let number = if mutation == Some(Mutation::WrongFenceValue) { number - 1 } else { number };
+            let number = self.hooks.fence_value(self.name, number);
             bo.write(offset, &number.to_le_bytes());
         }
-        if let Some(error) = mutation.and_then(Mutation::hardware_error) {
+        if let Some(error) = self.hooks.hardware_error(self.name) {
             self.health.suffer(error);
         }
         self.load.fetch_sub(1, Ordering::AcqRel);
         self.ended.fetch_add(1, Ordering::AcqRel);
         self.power.end_use();
-        if mutation != Some(Mutation::LostWakeUp) {
+        if self.hooks.wakes_waiters(self.name) {
             fence.signal(outcome);
         }
     }
@@ -609,6 +584,14 @@ impl Queue for Shared {
     }
 }
 
+/// Executes the IBs of a job one after the other, beside those of the constant engine if the job has any.
+fn execute_ibs(engine: &mut Processor, ibs: &[Ib], constant: &[Ib], env: &Environment<'_>) -> Result<(), Halt> {
+    if constant.is_empty() {
+        return ibs.iter().try_for_each(|&ib| engine.run(ib, env));
+    }
+    engine.run_beside(constant, ibs, env)
+}
+
 /// Returns the jobs that are due and the oldest of their entities, with their indices.
 fn due(waiting: &VecDeque<Job>) -> impl Iterator<Item = (usize, &Job)> {
     // The entities whose oldest job was found: later jobs wait for it.
@@ -675,7 +658,7 @@ impl gpu::Job for Running<'_> {
     }
 
     fn fault_by(&self, fault: PageFault, source: FaultSource, place: Place) {
-        if self.shared.hooks.mutation_of(self.shared.name.0) != Some(Mutation::SilentFault) {
+        if self.shared.hooks.reports_faults(self.shared.name) {
             self.faults.record(fault, source, place.target);
         }
         self.shared.complaints.say(format!("{place}: {fault}"));
@@ -694,7 +677,7 @@ impl gpu::Job for Running<'_> {
     }
 
     fn flaw(&self) -> Option<Flaw> {
-        self.shared.hooks.mutation_of(self.shared.name.0).and_then(Mutation::flaw)
+        self.shared.hooks.flaw(self.shared.name)
     }
 
     fn hazard(&self, hazard: &InstructionHazard, place: Place) {
