@@ -31,26 +31,27 @@
 
 mod chips;
 mod device;
-mod display;
-mod edid;
-mod features;
 pub mod gpu;
 mod kernel;
-mod lockup;
 #[expect(unsafe_code, reason = "a seam: raw ioctl arguments, and memory to map")]
 mod null;
 mod options;
-mod release;
-mod runtime_pm;
 pub mod sysfs;
 mod testing;
+
+// Short paths for the options that follow from one another.
+use self::options::{display, features, lockup, release};
 
 pub use self::{
     chips::{
         CaptureError, ChangeError, Changes, ChipError, Firmware, Origin, Profile, RecordedFiles, Register, Variant,
         VideoBlock, chip, chosen_profiles, profile, profiles, variants,
     },
-    device::SimDevice,
+    device::{
+        SimDevice,
+        pressure::{Pressed, Pressure},
+        steer::HeldRings,
+    },
     display::{Display, DisplayError, Picture},
     features::{FeatureChanges, FeatureError, Features},
     kernel::{
@@ -76,11 +77,7 @@ pub use self::{
     null::{NullKernel, RequestCosts},
     options::{SimOptions, Strictness, StrictnessError},
     release::{KernelRelease, KernelReleaseError},
-    testing::{
-        mutation::Mutation,
-        pressure::{Pressed, Pressure},
-        steer::HeldRings,
-    },
+    testing::mutation::Mutation,
 };
 
 pub use amdgpu_waves::{

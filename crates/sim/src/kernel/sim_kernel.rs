@@ -26,13 +26,15 @@ use crate::{
     kernel::{
         card::{Gpu, current_process},
         client::{self, Client},
+        dispatch,
         files::{census::Census, descriptors::has_peer, file::File, file_id::FileId, jobs::Jobs},
-        ioctl::{args, dispatch},
-        mm::bo::{Bo, errno_of},
+        ioctl::args,
+        mm::bo::Bo,
         power::WakeCause,
+        process::errno::errno_of,
         user,
     },
-    sysfs::Place,
+    options::place::Place,
 };
 
 /// An open file of a simulated node: a render node, or a primary node

@@ -14,7 +14,8 @@ use crate::kernel::{
     files::{descriptors::Shared, file_id::FileId},
     ioctl,
     machine::Machine,
-    sync::{dma_buf::DmaBuf, events::Until},
+    mm::bo::dma_buf::DmaBuf,
+    sync::events::Until,
 };
 
 /// A simulated machine with any number of GPUs.

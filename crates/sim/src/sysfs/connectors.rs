@@ -2,8 +2,8 @@
 //!
 //! Source: Linux 6.12 `drm_sysfs.c`, `connector_dev_attrs` and `drm_sysfs_connector_add`.
 
-use super::place::{Place, node_name};
 use crate::device::SimDevice;
+use crate::options::place::{Place, node_name};
 
 /// Returns the current files of all connectors of a device at a place, with their paths in the device's directory.
 pub fn connector_files(device: &SimDevice, place: Place) -> Vec<(String, Vec<u8>)> {

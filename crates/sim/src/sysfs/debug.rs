@@ -1,6 +1,6 @@
 //! The directory of a device in debugfs.
 
-use super::place::Place;
+use crate::options::place::Place;
 
 /// The directory of all devices in debugfs.
 pub const DEBUG: &str = "/sys/kernel/debug/dri";

@@ -7,19 +7,20 @@
 mod connectors;
 mod debug;
 mod errors;
-mod place;
 mod power;
 mod recorded;
 mod resets;
+mod runtime_pm;
 mod sleep;
 mod store;
 mod tree;
+
+pub use crate::options::place::{DRM_MAJOR, FIRST_RENDER_MINOR, MOST_DEVICES, Place, node_name};
 
 pub use self::{
     connectors::connector_files,
     debug::{DEBUG, RECOVER, debug_directory, recover_path},
     errors::error_files,
-    place::{DRM_MAJOR, FIRST_RENDER_MINOR, MOST_DEVICES, Place, node_name},
     power::{changes, power_files},
     resets::reset_files,
     sleep::{is_setting, wakes},

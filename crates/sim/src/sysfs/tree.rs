@@ -8,7 +8,6 @@ use std::fmt::Write as _;
 
 use amdgpu_hw::PciAddress;
 
-use super::place::{DRM_MAJOR, FIRST_RENDER_MINOR, Place, node_name};
 use super::{
     connectors::{connector_files, connector_links},
     debug::{debug_links, recover_path},
@@ -18,6 +17,7 @@ use super::{
     resets::reset_files,
     store::Store,
 };
+use crate::options::place::{DRM_MAJOR, FIRST_RENDER_MINOR, Place, node_name};
 use crate::{chips::Profile, device::SimDevice};
 
 /// AMD's PCI vendor ID, which is also the subsystem vendor ID.

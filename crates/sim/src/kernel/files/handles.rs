@@ -8,11 +8,9 @@ use std::{
 use amdgpu_uapi::Errno;
 
 use crate::kernel::{
-    files::{
-        file_id::FileId,
-        ids::{Ids, MOST_HANDLES},
-    },
+    machine::file_id::FileId,
     mm::bo::Bo,
+    process::ids::{Ids, MOST_HANDLES},
 };
 
 /// The handles by number, the number of handles of each BO, and the handles of dma-bufs.

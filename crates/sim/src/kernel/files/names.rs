@@ -10,8 +10,8 @@ use std::{
 use amdgpu_uapi::Errno;
 
 use crate::kernel::{
-    files::ids::{Ids, MOST_HANDLES},
     mm::bo::{Bo, WeakBo},
+    process::ids::{Ids, MOST_HANDLES},
 };
 
 /// The names of a device. The lock also orders the opening and closing of handles of shared BOs (`object_name_lock`).

@@ -1,7 +1,6 @@
-//! The requests. `dispatch.rs` has the table, and each request has a function in the file of its subject.
+//! The requests. Each has a function in the file of its subject; the table of them is `dispatch.rs` above this folder.
 
 pub(crate) mod args;
-pub(crate) mod dispatch;
 pub(crate) mod memory;
 pub(crate) mod modes;
 pub(crate) mod node;

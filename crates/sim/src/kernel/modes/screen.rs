@@ -23,9 +23,11 @@ use super::{
 };
 use crate::{
     chips::Profile,
-    display::{Display, Picture},
-    edid::edid,
     kernel::sync::events::Events,
+    options::{
+        display::{Display, Picture},
+        edid::edid,
+    },
 };
 
 /// The first id of framebuffers and blobs.

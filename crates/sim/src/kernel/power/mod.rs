@@ -1,6 +1,7 @@
 //! Power management: the activity of the GPU, the resulting clocks, temperatures and power, and its sleep.
 
 mod activity;
+pub(crate) mod clock;
 mod figures;
 mod metrics;
 mod runtime;

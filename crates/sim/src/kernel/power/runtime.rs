@@ -9,8 +9,8 @@ use std::{collections::VecDeque, time::Duration};
 
 use parking_lot::Mutex;
 
+use super::clock::Ticker;
 use super::wake_up::{Process, WakeCause, WakeUp, WakeUps};
-use crate::kernel::sched::clock::Ticker;
 
 /// The delay that the driver sets, in milliseconds.
 ///

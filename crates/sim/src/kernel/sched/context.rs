@@ -15,7 +15,7 @@ use parking_lot::Mutex;
 use crate::{
     features::Features,
     gpu,
-    kernel::{files::ids::Ids, sync::fence::Fence},
+    kernel::{process::ids::Ids, sync::fence::Fence},
 };
 
 /// The number of submissions of an entity that the kernel stores, which is the maximum number of outstanding ones (`sched_jobs`).

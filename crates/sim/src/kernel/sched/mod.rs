@@ -1,7 +1,6 @@
 //! Queues: contexts, rings, and the jobs that rings run.
 
 pub(crate) mod captures;
-pub(crate) mod clock;
 pub(crate) mod context;
 pub(crate) mod draws;
 pub(crate) mod fault_cell;

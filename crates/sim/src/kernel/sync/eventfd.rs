@@ -8,7 +8,7 @@ use nix::{
     unistd::write,
 };
 
-use crate::kernel::mm::bo::errno_of;
+use crate::kernel::process::errno::errno_of;
 
 /// A client's eventfd, which is signalled once.
 #[derive(Debug)]

@@ -12,12 +12,10 @@ use std::{
 use amdgpu_uapi::Errno;
 use parking_lot::Mutex;
 
-use crate::kernel::{
-    sync::{
-        events::{Events, monotonic_now},
-        point::Point,
-    },
-    userq::Number,
+use crate::kernel::sync::{
+    events::{Events, monotonic_now},
+    number::Number,
+    point::Point,
 };
 
 /// A fence. It is signalled once, with or without an error.

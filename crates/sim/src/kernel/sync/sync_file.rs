@@ -7,7 +7,7 @@ use std::{borrow::Cow, io::Write as _, os::unix::net::UnixStream, sync::Arc};
 use amdgpu_uapi::{Errno, SyncFenceInfo, SyncFileInfo, SyncMerge};
 
 use crate::kernel::{
-    mm::bo::errno_of,
+    process::errno::errno_of,
     sync::{fence::Fence, point::Point},
 };
 

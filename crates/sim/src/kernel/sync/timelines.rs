@@ -22,7 +22,7 @@ use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTime
 use parking_lot::Mutex;
 
 use crate::kernel::{
-    mm::bo::errno_of,
+    process::errno::errno_of,
     sync::{events::Events, timeline::Timeline},
 };
 

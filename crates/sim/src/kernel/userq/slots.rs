@@ -11,10 +11,13 @@ use std::{
 use amdgpu_uapi::Errno;
 use parking_lot::Mutex;
 
-use super::number::{BYTES, Number};
 use crate::kernel::{
-    files::ids::Ids,
-    sync::{events::Events, fence::Fence},
+    process::ids::Ids,
+    sync::{
+        events::Events,
+        fence::Fence,
+        number::{BYTES, Number},
+    },
 };
 
 /// The size of the address range with slots in bytes (`AMDGPU_VA_RESERVED_SEQ64_SIZE`).

@@ -11,8 +11,8 @@ use crate::kernel::{
     card::Gpu,
     files::{descriptors::Shared, file::File, file_id::FileId},
     ioctl::args::{argument, fill},
-    mm::bo::{Attributes, Bo, Identity, Imported, New, PAGE, Request, errno_of},
-    sync::dma_buf::DmaBuf,
+    mm::bo::{Attributes, Bo, Identity, Imported, New, PAGE, Request, dma_buf::DmaBuf},
+    process::errno::errno_of,
     user,
 };
 

@@ -6,7 +6,7 @@
 use amdgpu_hw::Ip;
 use amdgpu_uapi::Errno;
 
-use crate::kernel::files::file::File;
+use crate::kernel::open::file::File;
 
 /// The dword offset of GRBM_STATUS on every generation. Load monitors that do not use fdinfo read the register many times a second.
 const GRBM_STATUS: u32 = 0x8010 / 4;

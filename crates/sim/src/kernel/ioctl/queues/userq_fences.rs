@@ -14,9 +14,9 @@ use crate::kernel::{
         sync::syncobj::find_fence,
     },
     mm::bo::Bo,
-    sync::{events::Until, fence::Fence, syncobj::Syncobj},
+    sync::{events::Until, fence::Fence, number::Number, syncobj::Syncobj},
     user,
-    userq::{Number, View},
+    userq::View,
 };
 
 /// The most handles of one type in a request (`AMDGPU_USERQ_MAX_HANDLES`).

@@ -12,11 +12,8 @@ use amdgpu_uapi::{
 use crate::kernel::{
     files::descriptors::Shared,
     machine::Machine,
-    sync::{
-        dma_buf::{DmaBuf, NAME},
-        events::Until,
-        sync_file::SyncFile,
-    },
+    mm::bo::dma_buf::{DmaBuf, NAME},
+    sync::{events::Until, sync_file::SyncFile},
     user,
 };
 

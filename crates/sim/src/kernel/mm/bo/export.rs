@@ -5,7 +5,8 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use amdgpu_uapi::Errno;
 use nix::fcntl::{FcntlArg, fcntl};
 
-use super::{backing::Backing, object::Bo, page::errno_of};
+use super::{backing::Backing, object::Bo};
+use crate::kernel::process::errno::errno_of;
 
 impl Bo {
     /// Returns a descriptor of the dma-buf with close-on-exec. All exports share one open file, whose access mode is set by the

@@ -12,10 +12,13 @@ use amdgpu_uapi::{Errno, GemCreateFlags, GemDomain};
 use parking_lot::{Mutex, MutexGuard};
 
 use super::{
-    backing::Backing, memory_file::memory_file, offsets::Offsets, pools::Taken, reservation::Reservation,
-    sharing::Sharing, user_pages::UserPages,
+    backing::{Backing, lanes::LaneAddresses, memory_file::memory_file},
+    offsets::Offsets,
+    pools::Taken,
+    sharing::Sharing,
+    user_pages::UserPages,
 };
-use crate::{gpu::UPDATES, kernel::mm::lanes::LaneAddresses};
+use crate::{gpu::UPDATES, kernel::sync::reservation::Reservation};
 
 /// The attributes that GEM_CREATE sets, and GEM_OP reports or changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

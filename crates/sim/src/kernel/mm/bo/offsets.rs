@@ -11,7 +11,7 @@ use std::{
 
 use parking_lot::Mutex;
 
-use super::page::PAGE;
+use super::backing::page::PAGE;
 
 /// The first offset. Offsets are never reused (Linux 6.12 `drm_vma_manager.h`, `DRM_FILE_PAGE_OFFSET_START`).
 const FIRST: u64 = 1 << 32;

@@ -8,7 +8,7 @@ use std::{
 use amdgpu_uapi::Errno;
 use parking_lot::Mutex;
 
-use super::page::errno_of;
+use crate::kernel::process::errno::errno_of;
 
 /// The references to a BO. Changes are ordered by the device's lock for names and exports (`Gpu::names`).
 #[derive(Debug, Default)]

@@ -26,10 +26,9 @@ use crate::{
         complaints::Complaints,
         hangs::{HangEnd, HangRecord},
         health::Health,
-        power::Power,
+        power::{Power, clock::Ticker},
         sched::{
             captures::{IbCaptures, user_data},
-            clock::Ticker,
             context::{Context, Entity},
             fault_cell::FaultCell,
             processor::{Executor, Halt, Processor},

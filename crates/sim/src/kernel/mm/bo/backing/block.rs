@@ -8,7 +8,8 @@ use std::{
 
 use amdgpu_uapi::Errno;
 
-use crate::kernel::mm::bo::page::{PAGE, errno_of};
+use super::page::PAGE;
+use crate::kernel::process::errno::errno_of;
 
 /// Zeroed heap memory.
 ///

@@ -1,6 +1,9 @@
 //! The bytes of a BO: memory that only the GPU uses, or a file that the CPU can map.
 
 mod block;
+pub(crate) mod lanes;
+pub(super) mod memory_file;
+pub(crate) mod page;
 mod view;
 
 use std::{
@@ -21,9 +24,7 @@ use nix::{
 };
 use parking_lot::{RwLock, RwLockReadGuard};
 
-use self::{block::Block, view::View};
-use super::memory_file::memory_file;
-use crate::kernel::mm::lanes::LaneAddresses;
+use self::{block::Block, lanes::LaneAddresses, memory_file::memory_file, view::View};
 
 /// The maximum size in bytes of BOs that are stored in the heap as long as only the GPU uses them. Larger BOs are few, and may
 /// exceed the memory, because most of their pages are never accessed.

@@ -29,8 +29,8 @@ use self::{
     state::{Keep, Resident, State, Want, Why},
 };
 pub(crate) use self::{pinned::Pinned, place::Place};
-use super::reservation::Reservation;
 use crate::Profile;
+use crate::kernel::sync::reservation::Reservation;
 
 /// A request for a new BO.
 #[derive(Debug)]

@@ -16,7 +16,7 @@ use super::{
     queue::{Class, Queue, Ticket},
     sizes::{Sizes, Used},
 };
-use crate::kernel::mm::bo::reservation::Reservation;
+use crate::kernel::sync::reservation::Reservation;
 
 /// The domains of on-chip resources, including doorbells.
 const ON_CHIP: GemDomain = GemDomain::GDS.union(GemDomain::GWS).union(GemDomain::OA).union(GemDomain::DOORBELL);

@@ -2,7 +2,7 @@
 
 use std::{str::FromStr, thread::available_parallelism, time::Duration};
 
-use crate::{display::Display, features::Features, lockup::LockupTimeout, release::KernelRelease, sysfs::Place};
+use super::{display::Display, features::Features, lockup::LockupTimeout, place::Place, release::KernelRelease};
 
 /// Degree to which the simulator checks the behaviour of a real chip.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

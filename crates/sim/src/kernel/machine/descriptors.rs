@@ -26,10 +26,11 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use parking_lot::Mutex;
 
 use crate::kernel::{
-    files::file_id::FileId,
-    mm::bo::errno_of,
+    machine::file_id::FileId,
+    mm::bo::dma_buf::DmaBuf,
+    process::errno::errno_of,
     sched::context::Contexts,
-    sync::{dma_buf::DmaBuf, sync_file::SyncFile, syncobj::Syncobj, timeline::Timeline},
+    sync::{sync_file::SyncFile, syncobj::Syncobj, timeline::Timeline},
 };
 
 /// The object that a descriptor refers to.

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use crate::release::KernelRelease;
+use super::release::KernelRelease;
 
 bitflags::bitflags! {
     /// Differences of later kernels from Linux 6.12, one flag each.

@@ -4,7 +4,7 @@ use std::{num::ParseIntError, str::FromStr, time::Duration};
 
 use amdgpu_hw::Ip;
 
-use crate::features::Features;
+use super::features::Features;
 
 /// The time that a job may run on each kind of ring before the kernel recovers the ring. [`Duration::MAX`] means no limit.
 ///

@@ -1,9 +1,6 @@
-//! The page size, and errors of the host.
+//! Errors of the host as errors of a request.
 
 use amdgpu_uapi::Errno;
-
-/// The page size of the CPU and the GPU in bytes.
-pub(crate) const PAGE: u64 = 4096;
 
 /// Returns the errno of an I/O error.
 #[expect(clippy::needless_pass_by_value, reason = "the shape that `map_err` wants")]

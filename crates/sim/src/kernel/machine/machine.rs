@@ -6,7 +6,7 @@ use std::sync::{
 };
 
 use crate::kernel::{
-    files::descriptors::Descriptors,
+    machine::descriptors::Descriptors,
     sync::{events::Events, timelines::Timelines},
 };
 

@@ -30,8 +30,7 @@ use crate::{
         strict::HazardReport,
         sync::events::{Events, Until},
     },
-    options::SimOptions,
-    sysfs::Place,
+    options::{SimOptions, place::Place},
     testing::control::Control,
 };
 

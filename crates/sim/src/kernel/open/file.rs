@@ -17,22 +17,19 @@ use crate::kernel::{
     files::{
         census::Census,
         handles::Handles,
-        ids::{Ids, MOST_HANDLES},
-        jobs::Jobs,
         node::{Node, Primary},
     },
-    mm::{
-        bo::{Bo, Reservation},
-        vm::Vm,
-    },
+    mm::{bo::Bo, vm::Vm},
     modes::{Object, Outbox},
+    open::jobs::Jobs,
     power::{Process, WakeCause},
+    process::ids::{Ids, MOST_HANDLES},
     sched::{
         context::{Context, Contexts},
         fault_cell::FaultCell,
         work::Work,
     },
-    sync::{events::Until, syncobj::Syncobj},
+    sync::{events::Until, reservation::Reservation, syncobj::Syncobj},
     userq::UserQueue,
 };
 

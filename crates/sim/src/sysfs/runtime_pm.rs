@@ -2,13 +2,13 @@
 
 use amdgpu_uapi::Errno;
 
+use super::{sleep::wakes, store::Setting};
 use crate::{
     device::SimDevice,
     kernel::{
         card::current_process,
         power::{RuntimeStatus, WakeCause, WakeUps},
     },
-    sysfs::{self, Setting},
 };
 
 impl SimDevice {
@@ -35,10 +35,10 @@ impl SimDevice {
         self.gpu().runtime(|state, _| state.wake_ups()).unwrap_or_default()
     }
 
-    /// Wakes a suspended GPU if the reading of a file does so ([`wakes`](sysfs::wakes)). `file` is its path in the device's directory.
+    /// Wakes a suspended GPU if the reading of a file does so ([`wakes`]). `file` is its path in the device's directory.
     /// A program that shows clients the files of a device calls this before each reading.
     pub fn before_read(&self, file: &str) {
-        if sysfs::wakes(file.rsplit('/').next().unwrap_or_default()) && !self.is_unplugged() {
+        if wakes(file.rsplit('/').next().unwrap_or_default()) && !self.is_unplugged() {
             drop(self.gpu().awake(current_process, WakeCause::Read(file.to_owned())));
         }
     }

@@ -26,9 +26,8 @@ use crate::{
         machine::Machine,
         mm::bo::{Bo, Offsets, PAGE, Pinned, Pools},
         modes::{Modes, Screen},
-        power::{Power, Process, RuntimePm, RuntimeState, WakeCause},
+        power::{Power, Process, RuntimePm, RuntimeState, WakeCause, clock::Ticker},
         sched::{
-            clock::Ticker,
             context::{Context, Entity, Pstate},
             gang::Gangs,
             interpreter::{Interpreter, tiling},

@@ -1,0 +1,7 @@
+//! Simulated devices as programs and tests use them.
+
+pub(crate) mod pressure;
+mod sim_device;
+pub(crate) mod steer;
+
+pub use self::sim_device::SimDevice;

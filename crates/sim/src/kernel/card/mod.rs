@@ -1,0 +1,5 @@
+//! The state that all files of a device share.
+
+mod gpu;
+
+pub(crate) use self::gpu::{Gpu, current_process};
