@@ -1,6 +1,7 @@
 //! The plan of the house, held against the sources: no file leads back to itself through what it uses, no part uses one above
 //! it, and ARCHITECTURE.md shows which uses which. Folders of many files have a reason, and ARCHITECTURE.md says what is in them.
 
+mod arrows;
 mod casts;
 mod examples;
 mod graph;

@@ -16,7 +16,7 @@ pub(crate) const END: &str = "```\n";
 type Uses = BTreeMap<String, BTreeSet<String>>;
 
 /// Returns the part that a file belongs to: its crate, or its folder in the library.
-fn part(root: &Path, file: &Path) -> Option<String> {
+pub(crate) fn part(root: &Path, file: &Path) -> Option<String> {
     let segments: Vec<_> = file.strip_prefix(root).ok()?.iter().map(|segment| segment.to_string_lossy()).collect();
     match segments.as_slice() {
         [first, name, ..] if first == "crates" => Some(name.to_string()),
