@@ -21,7 +21,6 @@ use crate::{
         mm::bo::Pools,
         power::{Figures, LoadScript},
         sched::{
-            interpreter::Interpreter,
             resets::ResetKinds,
             shader_watch::{ShaderSink, Watching},
         },
@@ -79,7 +78,7 @@ impl SimDevice {
 
     /// Returns the profile of the chip.
     pub fn profile(&self) -> &Profile {
-        &self.gpu.profile
+        &self.gpu.facts.profile
     }
 
     /// Returns the complaints about requests that are invalid or not simulated, the oldest first.
@@ -117,14 +116,14 @@ impl SimDevice {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn hazards(&self) -> Vec<HazardReport> {
-        self.gpu.caches.as_ref().map(|caches| caches.reports()).unwrap_or_default()
+        self.gpu.board.caches.as_ref().map(|caches| caches.reports()).unwrap_or_default()
     }
 
     /// Replaces the executor of shaders, starting with the next draw or dispatch. The default is the simulator's interpreter for
     /// compute shaders, unless [`SimOptions::shaders`] disables it. The executor is called on the threads of the rings; if it
     /// panics, the ring's thread ends.
     pub fn plug_shaders(&self, shaders: Arc<dyn Shaders + Send + Sync>) {
-        self.gpu.shaders.plug(shaders);
+        self.gpu.board.shaders.plug(shaders);
     }
 
     /// Reports the execution of compute shaders to `sink`, starting with the next dispatch. Waves then run one after the other.
@@ -140,19 +139,17 @@ impl SimDevice {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn watch_shaders(&self, watch: Watch, sink: ShaderSink) {
-        let watching = Some(Watching { watch, sink });
-        let interpreter = Interpreter::new(&self.gpu.options, &self.gpu.profile, watching, &self.gpu.skipped);
-        self.gpu.shaders.plug(Arc::new(interpreter));
+        self.gpu.board.watch_shaders(Watching { watch, sink });
     }
 
     /// Returns the number of draws and dispatches since the device was created.
     pub fn tally(&self) -> Tally {
-        self.gpu.shaders.tally()
+        self.gpu.board.shaders.tally()
     }
 
     /// Returns the draws that were not executed since the device was created, by reason: the features that are not simulated.
     pub fn skipped_draws(&self) -> Vec<SkippedDraws> {
-        self.gpu.skipped.list()
+        self.gpu.board.skipped.list()
     }
 
     /// Returns the answer to MEMORY: the current sizes and usage of the heaps.
@@ -185,7 +182,7 @@ impl SimDevice {
     }
 
     pub(crate) fn control(&self) -> &Arc<Control> {
-        &self.gpu.control
+        &self.gpu.board.control
     }
 
     pub(crate) fn events(&self) -> &Arc<Events> {
@@ -193,11 +190,11 @@ impl SimDevice {
     }
 
     pub(crate) fn ring_count(&self, ip: Ip) -> u32 {
-        self.gpu.ring_count(ip)
+        self.gpu.facts.ring_count(ip)
     }
 
     pub(crate) fn ticks(&self) -> u64 {
-        Clock::ticks(&self.gpu.clock)
+        Clock::ticks(&self.gpu.board.clock)
     }
 
     /// Returns the numbers of objects of the whole device.
@@ -218,14 +215,14 @@ impl SimDevice {
     ///
     /// Source: Linux 6.12 `amdgpu_device.c`, `amdgpu_device_gpu_recover`.
     pub fn reset(&self) {
-        self.gpu.reset_all(false);
+        self.gpu.rings.reset_all(false);
     }
 
     /// Resets the GPU and loses VRAM, as most discrete cards do. In addition to the effects of [`SimDevice::reset`], the counter of
     /// VRAM losses increases, and existing contexts can no longer run jobs. On hardware the contents of VRAM are then undefined;
     /// here they are unchanged.
     pub fn reset_and_lose_vram(&self) {
-        self.gpu.reset_all(true);
+        self.gpu.rings.reset_all(true);
     }
 
     /// Removes the GPU permanently: all requests and mmaps of its files fail with ENODEV, and every job ends with ECANCELED.
@@ -260,9 +257,9 @@ impl SimDevice {
     /// Source: Linux 6.12 `pci-sysfs.c`, `rescan_store`; `amdgpu_drv.c`, `amdgpu_pci_probe`.
     #[must_use]
     pub fn found_again(&self, place: Place) -> Self {
-        let options = SimOptions { place, ..self.gpu.options };
-        let found = self.machine().add(Arc::clone(&self.gpu.profile), options);
-        found.follow_load(self.gpu.power.script());
+        let options = SimOptions { place, ..self.gpu.facts.options };
+        let found = self.machine().add(Arc::clone(&self.gpu.facts.profile), options);
+        found.follow_load(self.gpu.board.power.script());
         found
     }
 
@@ -282,16 +279,20 @@ impl SimDevice {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn follow_load(&self, load: Option<LoadScript>) {
-        self.gpu.power.follow(load);
+        self.gpu.board.power.follow(load);
     }
 
     pub(crate) fn power_figures(&self) -> Option<Figures> {
-        self.gpu.options.power.then(|| self.gpu.power.figures(&self.gpu.profile, self.gpu.health.heat()))
+        self.gpu
+            .facts
+            .options
+            .power
+            .then(|| self.gpu.board.power.figures(&self.gpu.facts.profile, self.gpu.board.health.heat()))
     }
 
     /// Returns `true` if the kernel manages power.
     pub(crate) fn has_power_management(&self) -> bool {
-        self.gpu.options.power
+        self.gpu.facts.options.power
     }
 
     pub(crate) const fn gpu(&self) -> &Arc<Gpu> {
@@ -299,7 +300,7 @@ impl SimDevice {
     }
 
     pub(crate) fn health(&self) -> &Health {
-        &self.gpu.health
+        &self.gpu.board.health
     }
 
     /// Returns the number of errors of a kind that were counted.
@@ -308,17 +309,17 @@ impl SimDevice {
     }
 
     pub(crate) fn has_ras(&self) -> bool {
-        self.gpu.options.ras
+        self.gpu.facts.options.ras
     }
 
     /// Returns `true` if the kernel has all of these features.
     pub(crate) fn has(&self, features: Features) -> bool {
-        self.gpu.has(features)
+        self.gpu.facts.has(features)
     }
 
     /// Returns the kinds of reset of an IP's rings; `None` if the kernel does not list them.
     pub(crate) fn reset_kinds(&self, ip: Ip) -> Option<ResetKinds> {
-        self.gpu.reset_kinds(ip)
+        self.gpu.facts.reset_kinds(ip)
     }
 
     /// Returns the current state of the connectors.
@@ -333,7 +334,7 @@ impl SimDevice {
                 Some(ConnectorFacts {
                     id,
                     name: modes.socket(index)?.to_string(),
-                    mode: plugged.and(self.gpu.options.display).map(|display| display.to_string()),
+                    mode: plugged.and(self.gpu.facts.options.display).map(|display| display.to_string()),
                     edid: plugged.and_then(|screen| screen.edid()).map(|blob| blob.data.clone()).unwrap_or_default(),
                     is_fed: crtc.is_some(),
                     is_lit: crtc.is_some_and(|crtc| configuration.is_active(crtc)),
@@ -343,7 +344,7 @@ impl SimDevice {
     }
 
     pub(crate) fn uptime(&self) -> Duration {
-        self.gpu.power.uptime()
+        self.gpu.board.power.uptime()
     }
 
     /// Returns the current or last image of the display. Returns `None` without a display, before the first image, or if the tiling
@@ -363,7 +364,7 @@ impl SimDevice {
 
     /// Returns the PCI slot and the minor numbers of the device.
     pub fn place(&self) -> Place {
-        self.gpu.options.place
+        self.gpu.facts.options.place
     }
 }
 

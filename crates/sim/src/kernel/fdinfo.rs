@@ -45,7 +45,7 @@ impl SimKernel {
             // Writing to a string does not fail.
             let _ = writeln!(text, "drm-client-name:\t{name}");
         }
-        let _ = if file.gpu.has(Features::MEMORY_REGIONS) {
+        let _ = if file.gpu.facts.has(Features::MEMORY_REGIONS) {
             write!(text, "pasid:\t{pasid}\n{}", Regions::of(file))
         } else {
             write!(text, "pasid:\t{pasid}\n{}", Memory::of(file))

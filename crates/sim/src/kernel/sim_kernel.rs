@@ -193,7 +193,7 @@ impl SimKernel {
         if copy_in && let Some(bytes) = bytes.get_mut(..size) {
             user::read_bytes(address, bytes)?;
         }
-        let control = &self.file.gpu.control;
+        let control = &self.file.gpu.board.control;
         let result = control.serve(request.number(), bytes, |bytes| entry.run(&self.file, bytes));
         let result = result.and_then(|()| if entry.opens_a_file() { self.hand_out_lessee(bytes) } else { Ok(()) });
         tracing::trace!(request = entry.name, ?result, "ioctl");
@@ -209,7 +209,7 @@ impl SimKernel {
 
     /// Returns the PCI slot and the minor numbers of the device.
     pub fn place(&self) -> Place {
-        self.file.gpu.options.place
+        self.file.gpu.facts.options.place
     }
 
     /// Returns the numbers of objects of the file.

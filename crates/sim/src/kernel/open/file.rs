@@ -94,7 +94,7 @@ impl File {
     }
 
     fn of_node(gpu: &Arc<Gpu>, number: u64, node: Node) -> Self {
-        let opener = gpu.power.runtime.is_some().then(current_process);
+        let opener = gpu.board.power.runtime.is_some().then(current_process);
         let _awake = opener.clone().and_then(|opener| gpu.awake(|| opener, WakeCause::Open));
         gpu.files.fetch_add(1, Ordering::AcqRel);
         Self {
@@ -104,13 +104,13 @@ impl File {
             opener,
             client_name: Mutex::default(),
             handles: Mutex::default(),
-            vm: Arc::new(Mutex::new(Vm::new(&gpu.profile.dev_info))),
+            vm: Arc::new(Mutex::new(Vm::new(&gpu.facts.profile.dev_info))),
             contexts: Arc::new(Mutex::new(Ids::new(MOST_CONTEXTS))),
             bo_lists: Mutex::new(Ids::new(BO_LIST_MAX_ENTRIES)),
             syncobjs: Mutex::new(Ids::new(MOST_HANDLES)),
             user_queues: Mutex::new(Ids::new(MOST_USER_QUEUES)),
             root: Arc::default(),
-            faults: Arc::new(FaultCell::new(&gpu.profile, number)),
+            faults: Arc::new(FaultCell::new(&gpu.facts.profile, number)),
             work: Work::default(),
             outbox: Arc::default(),
             submitting: Mutex::default(),
@@ -185,7 +185,7 @@ impl File {
 
     /// Returns `true` if a job of the file waits for room on a hardware ring.
     pub(crate) fn has_queued_jobs(&self) -> bool {
-        self.gpu.rings().iter().any(|ring| ring.has_queued(self.number))
+        self.gpu.rings.started().iter().any(|ring| ring.has_queued(self.number))
     }
 
     /// Returns the jobs of the file.
@@ -205,7 +205,7 @@ impl File {
         let rings = {
             // A submission is either in all of its queues, or detects that its process was killed.
             let _device_order = self.gpu.submitting.lock();
-            let rings = self.gpu.rings();
+            let rings = self.gpu.rings.started();
             for ring in &rings {
                 ring.kill_queued(self.number);
             }
@@ -264,7 +264,7 @@ impl Drop for File {
         for context in contexts {
             self.gpu.pstate.lock().release(&context);
         }
-        let bound = std::mem::replace(&mut *self.vm.lock(), Vm::new(&self.gpu.profile.dev_info));
+        let bound = std::mem::replace(&mut *self.vm.lock(), Vm::new(&self.gpu.facts.profile.dev_info));
         drop(bound);
         self.bo_lists.get_mut().clear();
         self.gpu.pools.forget_vm(self.number);

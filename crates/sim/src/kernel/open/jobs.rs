@@ -23,7 +23,7 @@ impl Jobs {
 
     /// Returns `true` if no job of the file waits or runs.
     pub fn are_over(&self) -> bool {
-        self.gpu.upgrade().is_none_or(|gpu| !gpu.rings().iter().any(|ring| ring.has_jobs(self.file)))
+        self.gpu.upgrade().is_none_or(|gpu| !gpu.rings.started().iter().any(|ring| ring.has_jobs(self.file)))
     }
 
     /// Ends all jobs of the file, also the one that runs; its waves and copies end within milliseconds. Their fences signal with
@@ -38,7 +38,7 @@ impl Jobs {
         let rings = {
             // A submission is either in all of its queues, or detects that its process has ended.
             let _device_order = gpu.submitting.lock();
-            let rings = gpu.rings();
+            let rings = gpu.rings.started();
             for ring in &rings {
                 ring.abandon(self.file);
             }

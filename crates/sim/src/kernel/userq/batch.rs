@@ -184,7 +184,7 @@ impl<'b> Batch<'b> {
             memory,
             clock: &self.queue.board.clock,
             job: self,
-            shaders: &*self.queue.board.shaders,
+            shaders: &self.queue.board.shaders,
             observer: None,
         }
     }

@@ -2,7 +2,7 @@
 
 use std::{
     sync::{
-        Arc,
+        Arc, Weak,
         atomic::{AtomicBool, Ordering},
     },
     thread::JoinHandle,
@@ -16,13 +16,11 @@ use super::{
     batch::{Batch, Halt},
     shared::{Parts, Shared},
 };
-use crate::{
-    gpu::Engine,
-    kernel::{
-        hangs::{HangEnd, HangRecord},
-        sched::ring::Board,
-        sync::{events::Until, fence::Fence},
-    },
+use crate::kernel::{
+    board::Board,
+    hangs::{HangEnd, HangRecord},
+    sched::ring::Recovery,
+    sync::{events::Until, fence::Fence},
 };
 
 /// The interval between two polls of the doorbell of a queue without work: shortly after work, and after a while.
@@ -46,12 +44,12 @@ impl UserQueue {
     /// # Errors
     ///
     /// ENOMEM if the host cannot create a thread.
-    pub(crate) fn start(parts: Parts, board: Board) -> Result<Self, Errno> {
+    pub(crate) fn start(parts: Parts, board: Arc<Board>, gpu: Weak<dyn Recovery>) -> Result<Self, Errno> {
         // The doorbell is cleared, so that values of an earlier queue have no effect.
         parts.doorbell.write(parts.doorbell_offset, &[0; 8]);
-        let lockup_timeout = board.lockup_timeout.of(parts.ip);
+        let lockup_timeout = board.facts.options.lockup_timeout.of(parts.ip);
         let (is_stopping, is_hung) = (AtomicBool::new(false), AtomicBool::new(false));
-        let shared = Arc::new(Shared { parts, board, is_stopping, is_hung, lockup_timeout });
+        let shared = Arc::new(Shared { parts, board, gpu, is_stopping, is_hung, lockup_timeout });
         let worker = Arc::clone(&shared);
         let thread = std::thread::Builder::new()
             .name(format!("user {}", shared.parts.ip))
@@ -110,10 +108,7 @@ impl Drop for UserQueue {
 impl Shared {
     fn run(&self) {
         let parts = &self.parts;
-        let mut engine = Engine::new(parts.target)
-            .with_render_backends(self.board.render_backends)
-            .with_wide_fills(self.board.wide_fills)
-            .with_chip(self.board.tiling);
+        let mut engine = self.board.engine(parts.target);
         let (mut read, mut pause) = (0, SOONEST);
         while !self.is_over() {
             let write = self.doorbell();
@@ -168,7 +163,7 @@ impl Shared {
     /// `amdgpu_userq_fence_driver_force_completion`.
     fn give_up_if_overdue(&self) {
         if self.is_hung() && self.is_overdue(Instant::now()) {
-            if let Some(gpu) = self.board.gpu.upgrade() {
+            if let Some(gpu) = self.gpu.upgrade() {
                 gpu.recovered(&|| false);
             }
             self.parts.slot.cancel();

@@ -3,7 +3,7 @@
 use std::{
     fmt,
     sync::{
-        Arc,
+        Arc, Weak,
         atomic::{AtomicBool, Ordering},
     },
     time::{Duration, Instant},
@@ -16,8 +16,9 @@ use super::{slots::Slot, view::View};
 use crate::{
     gpu::{Client, FaultSource, Memory as _},
     kernel::{
+        board::Board,
         mm::bo::Bo,
-        sched::{fault_cell::FaultCell, ring::Board, work::Meter},
+        sched::{fault_cell::FaultCell, ring::Recovery, work::Meter},
     },
 };
 
@@ -52,7 +53,9 @@ pub(crate) struct Parts {
 /// The state that a user queue and its thread share.
 pub(super) struct Shared {
     pub(super) parts: Parts,
-    pub(super) board: Board,
+    pub(super) board: Arc<Board>,
+    /// Only upgraded for short times: a queue does not keep its device alive.
+    pub(super) gpu: Weak<dyn Recovery>,
     pub(super) is_stopping: AtomicBool,
     /// `true` after something that the queue could not execute.
     pub(super) is_hung: AtomicBool,
@@ -82,7 +85,7 @@ impl Shared {
 
     /// Returns `true` if the queue should stop, or its GPU was unplugged.
     pub(super) fn is_over(&self) -> bool {
-        self.is_stopping.load(Ordering::Acquire) || self.board.gpu.upgrade().is_none_or(|gpu| gpu.is_unplugged())
+        self.is_stopping.load(Ordering::Acquire) || self.gpu.upgrade().is_none_or(|gpu| gpu.is_unplugged())
     }
 
     pub(super) fn is_hung(&self) -> bool {

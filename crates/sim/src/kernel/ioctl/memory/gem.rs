@@ -82,8 +82,8 @@ pub(crate) fn create(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
 /// Performs the checks before the allocation, in the kernel's order.
 fn check_create(file: &File, request: &GemCreate) -> Result<(GemDomain, GemCreateFlags), Errno> {
     let domains = GemDomain::from_bits(request.domains);
-    let takes_caches = file.gpu.has(Features::CACHE_FLAGS);
-    let takes_doorbells = takes_caches || file.gpu.has_user_queues();
+    let takes_caches = file.gpu.facts.has(Features::CACHE_FLAGS);
+    let takes_doorbells = takes_caches || file.gpu.facts.has_user_queues();
     if domains.is_some_and(|domains| domains.contains(GemDomain::DOORBELL)) && !takes_doorbells {
         return Err(Errno::EINVAL);
     }
@@ -92,7 +92,7 @@ fn check_create(file: &File, request: &GemCreate) -> Result<(GemDomain, GemCreat
     let domains = domains.ok_or(Errno::EINVAL)?;
     let special = domains & SPECIAL;
     let mixed = special.bits().count_ones() > 1 || (!special.is_empty() && special != domains);
-    let tmz = IdsFlags::from_bits_retain(file.gpu.profile.dev_info.ids_flags).contains(IdsFlags::TMZ);
+    let tmz = IdsFlags::from_bits_retain(file.gpu.facts.profile.dev_info.ids_flags).contains(IdsFlags::TMZ);
     let refused = !accepted.contains(flags)
         || mixed
         || (flags.contains(GemCreateFlags::ENCRYPTED) && !tmz)
@@ -171,7 +171,7 @@ pub(crate) fn metadata(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
 fn is_tiling(file: &File, tiling: u64) -> bool {
     const FAMILY_CZ: u32 = 135;
     const TILE_SPLIT_SHIFT: u32 = 9;
-    file.gpu.profile.dev_info.family > FAMILY_CZ || tiling >> TILE_SPLIT_SHIFT & 7 <= 6
+    file.gpu.facts.profile.dev_info.family > FAMILY_CZ || tiling >> TILE_SPLIT_SHIFT & 7 <= 6
 }
 
 /// Performs GEM_WAIT_IDLE. A timeout is not an error.
@@ -234,7 +234,7 @@ pub(crate) fn userptr(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
         return Err(Errno::EINVAL);
     }
     let end = request.addr.checked_add(request.size);
-    if file.gpu.has(Features::USERPTR_RANGE) && end.is_none_or(|end| end > USER_END) {
+    if file.gpu.facts.has(Features::USERPTR_RANGE) && end.is_none_or(|end| end > USER_END) {
         return Err(Errno::EFAULT);
     }
     let flags = UserptrFlags::from_bits(request.flags).ok_or(Errno::EINVAL)?;

@@ -45,7 +45,7 @@ struct Checked {
 
 /// Makes the checks that come before any wait.
 fn check(file: &File, request: &GemVa, has_output: bool) -> Result<Checked, Errno> {
-    let is_strict = file.gpu.has(Features::STRICT_VA);
+    let is_strict = file.gpu.facts.has(Features::STRICT_VA);
     file.vm.lock().check_address(request.va_address, request.map_size, is_strict)?;
     let flags = VaFlags::from_bits_retain(request.flags);
     if !ORDINARY.contains(flags) && !PARTIAL.contains(flags) {

@@ -44,7 +44,7 @@ pub(crate) fn create(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     }
     let pitch = aligned(width, pixel_bytes).and_then(|width| width.checked_mul(pixel_bytes)).ok_or(Errno::EINVAL)?;
     let size = (u64::from(pitch) * u64::from(height)).next_multiple_of(PAGE);
-    let domains = if file.gpu.profile.is_apu() { GemDomain::VRAM | GemDomain::GTT } else { GemDomain::VRAM };
+    let domains = if file.gpu.facts.profile.is_apu() { GemDomain::VRAM | GemDomain::GTT } else { GemDomain::VRAM };
     let flags = GemCreateFlags::CPU_ACCESS_REQUIRED | GemCreateFlags::CPU_GTT_USWC | GemCreateFlags::VRAM_CLEARED;
     let mut create = GemCreate { bo_size: size, alignment: 0, domains: domains.bits(), domain_flags: flags.bits() };
     gem::create(file, create.as_mut_bytes()).map_err(|_| Errno::ENOMEM)?;

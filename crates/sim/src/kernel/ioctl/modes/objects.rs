@@ -104,7 +104,7 @@ pub(crate) fn connector(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     };
     let count_modes = whole(request.modes_ptr, request.count_modes, modes_there)?;
     let is_lit = values::configuration(file).feeds(index).is_some();
-    let shown = file.gpu.options.display.filter(|_| index == 0);
+    let shown = file.gpu.facts.options.display.filter(|_| index == 0);
     let (mm_width, mm_height) = shown.map_or((0, 0), Display::millimetres);
     let answer = ModeGetConnector {
         count_modes,
@@ -143,7 +143,7 @@ pub(crate) fn plane(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     request.fb_id = state.framebuffer.map_or(0, |framebuffer| framebuffer.id);
     request.gamma_size = 0;
     request.possible_crtcs = visible_crtcs(file, 1 << crtc);
-    let formats = if is_cursor { CURSOR.to_vec() } else { primary(&file.gpu.profile) };
+    let formats = if is_cursor { CURSOR.to_vec() } else { primary(&file.gpu.facts.profile) };
     request.count_format_types = whole(request.format_type_ptr, request.count_format_types, &formats)?;
     fill(bytes, &request)
 }

@@ -19,7 +19,7 @@ const DESCRIPTION: &str = "AMD GPU";
 pub(crate) fn version(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let mut version: Version = argument(bytes)?;
     version.version_major = 3;
-    version.version_minor = file.gpu.options.drm_minor;
+    version.version_minor = file.gpu.facts.options.drm_minor;
     version.version_patchlevel = 0;
     let result = copy_string(NAME, &mut version.name_len, version.name)
         .and_then(|()| copy_string(DATE, &mut version.date_len, version.date))
@@ -94,6 +94,6 @@ pub(crate) fn proc_options(_file: &File, bytes: &mut [u8]) -> Result<(), Errno> 
 /// with driver 3.54 the answer is that of the captures.
 fn modifiers(file: &File) -> u64 {
     use amdgpu_hw::GfxLevel;
-    let recording = file.gpu.options == crate::SimOptions::RECORDING;
-    u64::from(recording || file.gpu.profile.gfx_level >= GfxLevel::Gfx9)
+    let recording = file.gpu.facts.options == crate::SimOptions::RECORDING;
+    u64::from(recording || file.gpu.facts.profile.gfx_level >= GfxLevel::Gfx9)
 }

@@ -25,14 +25,14 @@ pub(crate) fn info(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     }
     let answer = Answer { address: request.return_pointer, room: request.return_size as usize };
     let input = request.input;
-    let profile = &file.gpu.profile;
+    let profile = &file.gpu.facts.profile;
     file.gpu.machine.descriptors.sweep();
     let memory = file.gpu.pools.memory_info();
     match request.query {
         query::ACCEL_WORKING => answer.put(&1_u32),
         query::HW_IP_INFO => answer.put(&hw_ip_info(file, input[0], input[1])?),
         query::HW_IP_COUNT => answer.put(&hw_ip_count(file, input[0])?),
-        query::TIMESTAMP => answer.put(&file.gpu.clock.ticks()),
+        query::TIMESTAMP => answer.put(&file.gpu.board.clock.ticks()),
         query::FW_VERSION => answer.put(&fw_version(file, input)?),
         query::NUM_BYTES_MOVED => answer.put(&file.gpu.pools.moves().bytes),
         query::NUM_EVICTIONS => answer.put(&file.gpu.pools.moves().evictions),
@@ -52,13 +52,13 @@ pub(crate) fn info(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
         query::VCE_CLOCK_TABLE => answer.put(&InfoVceClockTable::ZEROED),
         query::VBIOS => vbios(&answer, input),
         query::SENSOR => answer.put(&sensor(file, input[0])?),
-        query::VRAM_LOST_COUNTER => answer.put(&file.gpu.losses()),
-        query::MAX_IBS if file.gpu.options.max_ibs => answer.put(&InfoMaxIbs { max_ibs: Ip::ALL.map(max_ibs) }),
-        query::UQ_FW_AREAS if file.gpu.has(Features::USER_QUEUES) => {
+        query::VRAM_LOST_COUNTER => answer.put(&file.gpu.rings.losses()),
+        query::MAX_IBS if file.gpu.facts.options.max_ibs => answer.put(&InfoMaxIbs { max_ibs: Ip::ALL.map(max_ibs) }),
+        query::UQ_FW_AREAS if file.gpu.facts.has(Features::USER_QUEUES) => {
             answer.put(&firmware_areas(profile.gfx_level, input[0])?)
         }
-        query::GPUVM_FAULT if file.gpu.options.drm_minor >= 55 => answer.put(&file.faults.last()),
-        query::VIDEO_CAPS if file.gpu.options.drm_minor >= 41 => {
+        query::GPUVM_FAULT if file.gpu.facts.options.drm_minor >= 55 => answer.put(&file.faults.last()),
+        query::VIDEO_CAPS if file.gpu.facts.options.drm_minor >= 41 => {
             let encodes = match input[0] {
                 0 => false,
                 1 => true,
@@ -81,13 +81,13 @@ pub(crate) fn info(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
 
 /// Returns the bytes of DEV_INFO. On kernels with user queues, a mask of the IPs that have them follows the earlier fields.
 fn dev_info(file: &File) -> Vec<u8> {
-    let mut info = file.gpu.profile.dev_info;
-    if file.gpu.has(Features::GANG_FLAG) {
+    let mut info = file.gpu.facts.profile.dev_info;
+    if file.gpu.facts.has(Features::GANG_FLAG) {
         info.ids_flags |= IdsFlags::GANG_SUBMIT.bits();
     }
     let mut bytes = info.as_bytes().to_vec();
-    if file.gpu.has(Features::USER_QUEUES) {
-        let mask = file.gpu.user_queue_ips().to_le_bytes();
+    if file.gpu.facts.has(Features::USER_QUEUES) {
+        let mask = file.gpu.facts.user_queue_ips().to_le_bytes();
         bytes.truncate(std::mem::offset_of!(DevInfo, tail));
         bytes.extend(mask);
     }
@@ -142,26 +142,26 @@ fn hw_ip_info(file: &File, kind: u32, instance: u32) -> Result<InfoHwIp, Errno> 
     if instance != 0 {
         return Err(Errno::EINVAL);
     }
-    let block = file.gpu.video(ip).map(|known| known.block).or_else(|| file.gpu.ip(ip));
+    let block = file.gpu.facts.video(ip).map(|known| known.block).or_else(|| file.gpu.facts.ip(ip));
     Ok(block.unwrap_or(InfoHwIp::ZEROED))
 }
 
 /// Returns the number of instances of a hardware IP; EINVAL for a block that the chip lacks.
 fn hw_ip_count(file: &File, kind: u32) -> Result<u32, Errno> {
     let ip = Ip::from_raw(kind).ok_or(Errno::EINVAL)?;
-    if let Some(known) = file.gpu.video(ip) {
+    if let Some(known) = file.gpu.facts.video(ip) {
         return Ok(known.instances);
     }
-    file.gpu.ip(ip).ok_or(Errno::EINVAL)?;
-    Ok(if ip == Ip::Sdma { file.gpu.profile.sdma_engines } else { 1 })
+    file.gpu.facts.ip(ip).ok_or(Errno::EINVAL)?;
+    Ok(if ip == Ip::Sdma { file.gpu.facts.profile.sdma_engines } else { 1 })
 }
 
 /// Returns the version of a firmware. It is 0 if the firmware is absent or was not captured.
 fn fw_version(file: &File, [kind, instance, index, _]: [u32; 4]) -> Result<InfoFirmware, Errno> {
-    let known = &file.gpu.profile.firmware;
+    let known = &file.gpu.facts.profile.firmware;
     let indices = match kind {
         firmware::GFX_MEC => 2,
-        firmware::SDMA => file.gpu.profile.sdma_engines,
+        firmware::SDMA => file.gpu.facts.profile.sdma_engines,
         // Trusted applications: xgmi, ras, hdcp, dtm, rap, securedisplay.
         0x13 => 6,
         _ => u32::MAX,
@@ -182,11 +182,11 @@ fn fw_version(file: &File, [kind, instance, index, _]: [u32; 4]) -> Result<InfoF
 ///
 /// Source: Linux 6.12 `amdgpu_kms.c`, `amdgpu_info_ioctl`, AMDGPU_INFO_SENSOR.
 fn sensor(file: &File, kind: u32) -> Result<u32, Errno> {
-    let (gpu, profile) = (&file.gpu, &file.gpu.profile);
-    if !gpu.options.power {
+    let (gpu, profile) = (&file.gpu, &file.gpu.facts.profile);
+    if !gpu.facts.options.power {
         return Err(Errno::ENOENT);
     }
-    let figures = gpu.power.figures(profile, gpu.health.heat());
+    let figures = gpu.board.power.figures(profile, gpu.board.health.heat());
     let limits = figures.limits;
     Ok(match kind {
         1 => figures.shader_clock,

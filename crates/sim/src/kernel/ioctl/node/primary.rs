@@ -34,7 +34,7 @@ pub(crate) fn get_unique(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
 }
 
 fn bus_id(file: &File) -> String {
-    format!("pci:{}", file.gpu.options.place.pci())
+    format!("pci:{}", file.gpu.facts.options.place.pci())
 }
 
 /// Performs GET_MAGIC.
@@ -70,7 +70,7 @@ pub(crate) fn get_stats(_: &File, bytes: &mut [u8]) -> Result<(), Errno> {
 /// Performs SET_VERSION. A version of -1 requests the current version only. The version is reported even if the request is refused.
 pub(crate) fn set_version(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let wanted: SetVersion = argument(bytes)?;
-    let minor = file.gpu.options.drm_minor;
+    let minor = file.gpu.facts.options.drm_minor;
     let suits = |major: i32, asked: i32, (known, last): (i32, i32)| {
         major == -1 || (major == known && (0..=last).contains(&asked))
     };

@@ -36,10 +36,10 @@ fn value(file: &File, offset: u32, instance: u32) -> Option<u32> {
     if offset == GRBM_STATUS {
         return Some(status(file));
     }
-    file.gpu.profile.register(offset, instance).map(|one| one.value)
+    file.gpu.facts.profile.register(offset, instance).map(|one| one.value)
 }
 
 /// Returns the value of GRBM_STATUS. The register does not report the copy engines.
 fn status(file: &File) -> u32 {
-    if file.gpu.is_busy(Ip::Gfx) || file.gpu.is_busy(Ip::Compute) { GUI_ACTIVE | CP_BUSY } else { 0 }
+    if file.gpu.rings.is_busy(Ip::Gfx) || file.gpu.rings.is_busy(Ip::Compute) { GUI_ACTIVE | CP_BUSY } else { 0 }
 }

@@ -23,13 +23,14 @@ pub(crate) fn ctx(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
         ctx_op::FREE_CTX => free(file, request.ctx_id),
         ctx_op::QUERY_STATE => {
             let context = file.context(request.ctx_id)?;
-            let reset = context.take_reset(file.gpu.resets());
+            let reset = context.take_reset(file.gpu.rings.resets());
             let reset_status = if reset { CTX_UNKNOWN_RESET } else { CTX_NO_RESET };
             put(bytes, &CtxStateAnswer { flags: 0, hangs: 0, reset_status })
         }
         ctx_op::QUERY_STATE2 => {
             let context = file.context(request.ctx_id)?;
-            let flags = context.state(file.gpu.resets(), file.gpu.losses(), file.gpu.options.features).bits();
+            let flags =
+                context.state(file.gpu.rings.resets(), file.gpu.rings.losses(), file.gpu.facts.options.features).bits();
             // The word of reset_status keeps the input's priority.
             put(bytes, &flags).and_then(|()| bytes.get_mut(8..12).ok_or(Errno::EFAULT).map(|hangs| hangs.fill(0)))
         }
@@ -44,12 +45,12 @@ pub(crate) fn ctx(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
 
 fn alloc(file: &File, wanted: i32, bytes: &mut [u8]) -> Result<(), Errno> {
     let high = matches!(wanted, priority::HIGH | priority::VERY_HIGH);
-    if high && !file.gpu.options.may_raise_priority && !file.gpu.masters.is_master(&file.node) {
+    if high && !file.gpu.facts.options.may_raise_priority && !file.gpu.masters.is_master(&file.node) {
         // The answer's first word, which overlays the operation, is written even so.
         put(bytes, &0_u32)?;
         return Err(Errno::EACCES);
     }
-    let context = Arc::new(Context::new(file.gpu.resets(), file.gpu.losses(), wanted));
+    let context = Arc::new(Context::new(file.gpu.rings.resets(), file.gpu.rings.losses(), wanted));
     let ctx_id = file.contexts.lock().insert(context).map_err(|_| Errno::ENOSPC)?;
     put(bytes, &CtxAllocAnswer { ctx_id, pad: 0 })
 }

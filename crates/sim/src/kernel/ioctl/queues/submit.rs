@@ -58,7 +58,7 @@ pub(crate) fn cs(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     if parsed.members.is_empty() {
         return Err(Errno::EINVAL);
     }
-    if context.is_stale(file.gpu.losses()) {
+    if context.is_stale(file.gpu.rings.losses()) {
         return Err(Errno::ECANCELED);
     }
     second_pass(file, &mut parsed, &chunks)?;
@@ -194,7 +194,7 @@ fn check_chunk(
 
 fn add_ib(file: &File, context: &Context, parsed: &mut Parsed, ib: CsChunkIb) -> Result<(), Errno> {
     let (ip, entity) = context.entity(ib.ip_type, ib.ip_instance, ib.ring)?;
-    if file.gpu.ring_count(ip) == 0 {
+    if file.gpu.facts.ring_count(ip) == 0 {
         file.gpu.complaints.say(format!("CS: the chip has no {ip} ring"));
         return Err(Errno::EINVAL);
     }
@@ -299,9 +299,9 @@ fn check_ib(ib: &CsChunkIb, has_user_fence: bool, preemptible: &mut (bool, bool)
 /// thread (`gfx_v11_0.c`, `gfx_v11_0_ring_emit_ib_gfx`). With [`Features::NO_CONSTANT_ENGINE`] Linux refuses every IB with the flag, on
 /// all chips and rings (`amdgpu_cs.c`, `amdgpu_cs_p2_ib`).
 fn check_engine(file: &File, ib: &CsChunkIb) -> Result<(), Errno> {
-    let level = file.gpu.profile.gfx_level;
+    let level = file.gpu.facts.profile.gfx_level;
     let has_flag = IbFlags::from_bits_retain(ib.flags).contains(IbFlags::CE);
-    if has_flag && file.gpu.has(Features::NO_CONSTANT_ENGINE) {
+    if has_flag && file.gpu.facts.has(Features::NO_CONSTANT_ENGINE) {
         file.gpu.complaints.say("CS: an IB for the constant engine, which this kernel refuses".to_owned());
         return Err(Errno::EINVAL);
     }
@@ -321,7 +321,7 @@ fn shadow(file: &File, chunk: &CsChunkCpGfxShadow) -> Result<Option<Shadow>, Err
         return Err(Errno::EINVAL);
     }
     let is_new = chunk.flags & CP_GFX_SHADOW_INIT != 0;
-    let is_shadowed = file.gpu.profile.dev_info.shadow_size != 0;
+    let is_shadowed = file.gpu.facts.profile.dev_info.shadow_size != 0;
     Ok(Shadow::new(chunk.shadow_va, is_new).filter(|_| is_shadowed))
 }
 
@@ -363,8 +363,11 @@ fn commit(file: &File, context: &Arc<Context>, parsed: &Parsed, mut bos: Vec<Arc
     let _device_order = file.gpu.submitting.lock();
     file.gpu.machine.descriptors.sweep();
     let settled = file.gpu.pools.settle(file.number, bos.iter().map(|bo| &bo.taken))?;
-    let rings: Vec<_> =
-        parsed.members.iter().map(|member| file.gpu.ring_for(member.ip, &member.entity)).collect::<Result<_, _>>()?;
+    let rings: Vec<_> = parsed
+        .members
+        .iter()
+        .map(|member| file.gpu.rings.ring_for(member.ip, &member.entity))
+        .collect::<Result<_, _>>()?;
     // No error is possible from here on.
     let mut dependencies = parsed.dependencies.clone();
     dependencies.extend(implicit_dependencies(file, &bos));
@@ -380,7 +383,7 @@ fn commit(file: &File, context: &Arc<Context>, parsed: &Parsed, mut bos: Vec<Arc
     for (syncobj, point) in &parsed.signals {
         syncobj.add_point(*point, Arc::clone(leader_fence));
     }
-    let listed = file.gpu.options.strict.then(|| Arc::new(Listed::new(&bos, &file.gpu.complaints)));
+    let listed = file.gpu.facts.options.strict.then(|| Arc::new(Listed::new(&bos, &file.gpu.complaints)));
     let space = Space::new(file.vm.lock().snapshot(), listed);
     let followers: Vec<_> = fences.iter().filter(|fence| !Arc::ptr_eq(fence, leader_fence)).cloned().collect();
     for ((member, fence), ring) in parsed.members.iter().zip(&fences).zip(rings) {
@@ -431,7 +434,7 @@ fn ibs_of(member: &Member, wanted: impl Fn(bool) -> bool) -> Vec<Ib> {
 /// Source: Linux 6.12 `amdgpu_cs.c`, `amdgpu_cs_patch_ibs` and `amdgpu_cs_find_mapping`.
 fn parse_video_ibs(file: &File, parsed: &Parsed, bos: &[Arc<Bo>]) -> Result<(), Errno> {
     for member in &parsed.members {
-        let engine = file.gpu.video_engine(member.ip);
+        let engine = file.gpu.facts.video_engine(member.ip);
         let Some((engine, check)) = engine.and_then(|engine| Some((engine, engine.check()?))) else { continue };
         let listed = Arc::new(Listed::new(bos, &file.gpu.complaints));
         let space = Space::new(file.vm.lock().snapshot(), Some(listed));

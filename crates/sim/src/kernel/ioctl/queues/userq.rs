@@ -37,7 +37,7 @@ const DOORBELL: u64 = 8;
 
 /// Returns an error if the device has no user queues.
 pub(crate) fn require(file: &File) -> Result<(), Errno> {
-    if file.gpu.has_user_queues() { Ok(()) } else { Err(Errno::from_raw(ENOTSUPP)) }
+    if file.gpu.facts.has_user_queues() { Ok(()) } else { Err(Errno::from_raw(ENOTSUPP)) }
 }
 
 /// Performs USERQ.
@@ -66,15 +66,15 @@ fn create(file: &File, request: &Userq) -> Result<UserQueue, Errno> {
     let ip = check(file, request)?;
     let priority = request.flags & USERQ_PRIORITY_MASK;
     if priority == userq_priority::HIGH
-        && !file.gpu.options.may_raise_priority
+        && !file.gpu.facts.options.may_raise_priority
         && !file.gpu.masters.is_master(&file.node)
     {
         return Err(Errno::EACCES);
     }
-    if file.gpu.user_queue_ips() >> ip as u32 & 1 == 0 {
+    if file.gpu.facts.user_queue_ips() >> ip as u32 & 1 == 0 {
         return Err(Errno::EINVAL);
     }
-    let executor = file.gpu.executor(ip).ok_or(Errno::EINVAL)?;
+    let executor = file.gpu.facts.executor(ip).ok_or(Errno::EINVAL)?;
     let target = executor.target().ok_or(Errno::EINVAL)?;
     check_addresses(&file.vm.lock(), request)?;
     let (doorbell, doorbell_offset) = doorbell(file, request)?;
@@ -97,7 +97,7 @@ fn create(file: &File, request: &Userq) -> Result<UserQueue, Errno> {
         meter: file.work.meter(ip),
         owner: file.number,
     };
-    UserQueue::start(parts, file.gpu.board(ip, executor))
+    UserQueue::start(parts, Arc::clone(&file.gpu.board), file.gpu.rings.recovery())
 }
 
 /// Checks the argument alone, and returns the IP of the queue.
@@ -106,7 +106,7 @@ fn create(file: &File, request: &Userq) -> Result<UserQueue, Errno> {
 fn check(file: &File, request: &Userq) -> Result<Ip, Errno> {
     let ip = Ip::from_raw(request.ip_type).filter(|ip| matches!(ip, Ip::Gfx | Ip::Compute | Ip::Sdma));
     let ip = ip.ok_or(Errno::EINVAL)?;
-    let tmz = IdsFlags::from_bits_retain(file.gpu.profile.dev_info.ids_flags).contains(IdsFlags::TMZ);
+    let tmz = IdsFlags::from_bits_retain(file.gpu.facts.profile.dev_info.ids_flags).contains(IdsFlags::TMZ);
     let is_secure = request.flags & USERQ_SECURE != 0;
     let refused = request.flags & !(USERQ_PRIORITY_MASK | USERQ_SECURE) != 0
         || (is_secure && ip == Ip::Sdma && !tmz)

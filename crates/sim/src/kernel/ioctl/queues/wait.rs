@@ -53,7 +53,7 @@ pub(crate) fn wait_cs(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
 /// Performs WAIT_FENCES.
 pub(crate) fn wait_fences(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let request: WaitFences = argument(bytes)?;
-    if request.fence_count == 0 && file.gpu.has(Features::STRICT_WAITS) {
+    if request.fence_count == 0 && file.gpu.facts.has(Features::STRICT_WAITS) {
         return Err(Errno::EINVAL);
     }
     let numbers: Vec<CsFence> = user::read_slice(request.fences, request.fence_count as usize)?;

@@ -2,8 +2,10 @@
 
 mod job;
 mod ring;
+mod rings;
 
 pub(crate) use self::{
     job::{Job, ib},
-    ring::{Board, Recovery, Ring},
+    ring::Recovery,
+    rings::Rings,
 };

@@ -13,7 +13,6 @@ use std::{
 
 use amdgpu_hw::{GfxLevel, GpuVa, Ip};
 use amdgpu_packets::Target;
-use amdgpu_surface::Chip;
 use amdgpu_uapi::Errno;
 use amdgpu_waves::{Flaw, InstructionHazard};
 use parking_lot::Mutex;
@@ -21,25 +20,21 @@ use parking_lot::Mutex;
 use super::job::Job;
 use crate::{
     features::Features,
-    gpu::{self, Client, Engine, Environment, FaultSource, Ib, PageFault, Place},
+    gpu::{self, Client, Environment, FaultSource, Ib, PageFault, Place},
     kernel::{
-        complaints::Complaints,
+        board::Board,
         hangs::{HangEnd, HangRecord},
-        health::Health,
-        power::{Power, clock::Ticker},
         sched::{
             captures::{IbCaptures, user_data},
             context::{Context, Entity},
             fault_cell::FaultCell,
             processor::{Executor, Halt, Processor},
             resets::RingReset,
-            shaders::ShaderSlot,
         },
-        strict::{Caches, Checked},
-        sync::events::{Events, Until, coarse_now},
+        strict::Checked,
+        sync::events::{Until, coarse_now},
     },
-    lockup::LockupTimeout,
-    testing::hooks::{Hang, Hooks, Queue, RingName, Turn},
+    testing::hooks::{Hang, Queue, RingName, Turn},
 };
 
 /// The functions of the GPU that a ring needs at the end of a job.
@@ -59,29 +54,6 @@ pub(crate) trait Recovery: std::fmt::Debug + Send + Sync {
     fn reset_for(&self, culprit: &Context, is_lost: &dyn Fn() -> bool) -> Errno;
 }
 
-/// The parts of a device that its rings use.
-#[derive(Debug)]
-pub(crate) struct Board {
-    pub(crate) gpu: Weak<dyn Recovery>,
-    pub(crate) events: Arc<Events>,
-    pub(crate) complaints: Arc<Complaints>,
-    pub(crate) hooks: Arc<dyn Hooks>,
-    pub(crate) clock: Ticker,
-    pub(crate) shaders: Arc<ShaderSlot>,
-    pub(crate) power: Arc<Power>,
-    pub(crate) health: Arc<Health>,
-    /// The mask of render backends.
-    pub(crate) render_backends: u32,
-    pub(crate) wide_fills: bool,
-    /// The chip, for the tiling of images.
-    pub(crate) tiling: Option<Chip>,
-    pub(crate) lockup_timeout: LockupTimeout,
-    pub(crate) features: Features,
-    pub(crate) ring_reset: RingReset,
-    /// The model of the caches, in the strict mode.
-    pub(crate) caches: Option<Arc<Caches>>,
-}
-
 /// A hardware ring: waiting jobs, and the thread that runs them.
 #[derive(Debug)]
 pub(crate) struct Ring {
@@ -93,14 +65,8 @@ pub(crate) struct Ring {
 struct Shared {
     /// Only upgraded for short times: a job does not keep its device alive, and ends with the device.
     gpu: Weak<dyn Recovery>,
-    events: Arc<Events>,
-    complaints: Arc<Complaints>,
-    hooks: Arc<dyn Hooks>,
+    board: Arc<Board>,
     name: RingName,
-    clock: Ticker,
-    shaders: Arc<ShaderSlot>,
-    power: Arc<Power>,
-    health: Arc<Health>,
     waiting: Mutex<VecDeque<Job>>,
     /// The running job. Set only with `waiting` locked.
     running: Mutex<Option<Current>>,
@@ -115,10 +81,8 @@ struct Shared {
     abandoned: AtomicBool,
     executor: Executor,
     lockup_timeout: Duration,
-    features: Features,
     ring_reset: RingReset,
     captures: Option<IbCaptures>,
-    caches: Option<Arc<Caches>>,
 }
 
 /// The job that a ring runs.
@@ -131,17 +95,15 @@ struct Current {
 
 impl Ring {
     /// Starts a ring and its thread, which does not keep the device alive.
-    pub(crate) fn start(board: Board, executor: Executor, name: RingName) -> Result<Self, Errno> {
+    pub(crate) fn start(
+        board: Arc<Board>,
+        gpu: Weak<dyn Recovery>,
+        executor: Executor,
+        name: RingName,
+    ) -> Result<Self, Errno> {
         let shared = Arc::new(Shared {
-            gpu: board.gpu,
-            events: board.events,
-            complaints: board.complaints,
-            hooks: board.hooks,
+            gpu,
             name,
-            clock: board.clock,
-            shaders: board.shaders,
-            power: board.power,
-            health: board.health,
             waiting: Mutex::default(),
             running: Mutex::default(),
             load: AtomicUsize::new(0),
@@ -150,23 +112,18 @@ impl Ring {
             cancelled: AtomicBool::new(false),
             abandoned: AtomicBool::new(false),
             executor,
-            lockup_timeout: board.lockup_timeout.of(name.0),
-            features: board.features,
-            ring_reset: board.ring_reset,
+            lockup_timeout: board.facts.options.lockup_timeout.of(name.0),
+            ring_reset: board.ring_reset(name.0, executor),
             captures: IbCaptures::from_environment(),
-            caches: board.caches,
+            board,
         });
+        let board = &shared.board;
         let queue = Arc::downgrade(&shared);
-        shared.hooks.ring_starts(name, queue);
+        board.hooks().ring_starts(name, queue);
         let worker = Arc::clone(&shared);
         let processor = match executor {
             Executor::Video(engine) => Processor::Video(engine),
-            Executor::Engine(target) => Processor::Engine(Box::new(
-                Engine::new(target)
-                    .with_render_backends(board.render_backends)
-                    .with_wide_fills(board.wide_fills)
-                    .with_chip(board.tiling),
-            )),
+            Executor::Engine(target) => Processor::Engine(Box::new(board.engine(target))),
         };
         let thread = std::thread::Builder::new()
             .name(format!("{} {}", name.0, name.1))
@@ -183,16 +140,16 @@ impl Ring {
     /// Announces a job, so that others choose another ring.
     pub(crate) fn reserve(&self) {
         self.shared.load.fetch_add(1, Ordering::AcqRel);
-        self.shared.power.begin_use();
+        self.shared.board.power.begin_use();
     }
 
     /// Adds an announced job.
     pub(crate) fn push(&self, mut job: Job) {
-        if !self.shared.hooks.waits_for_dependencies(self.shared.name) {
+        if !self.shared.board.hooks().waits_for_dependencies(self.shared.name) {
             job.dependencies.clear();
         }
         self.shared.waiting.lock().push_back(job);
-        self.shared.events.ring();
+        self.shared.board.events.ring();
     }
 
     /// Returns `true` if jobs of a file wait for room on the hardware ring, after it was filled.
@@ -245,13 +202,13 @@ impl Drop for Ring {
     fn drop(&mut self) {
         self.shared.stopping.store(true, Ordering::Release);
         self.cancel_running();
-        self.shared.events.ring();
+        self.shared.board.events.ring();
         let thread = self.thread.lock().take();
         if let Some(thread) = thread.filter(|thread| thread.thread().id() != std::thread::current().id()) {
             // A thread that panicked has already printed a message.
             let _ = thread.join();
         }
-        self.shared.hooks.ring_ends(self.shared.name);
+        self.shared.board.hooks().ring_ends(self.shared.name);
     }
 }
 
@@ -263,12 +220,12 @@ enum Next {
 
 impl Shared {
     fn run(&self, mut engine: Processor) {
-        while let Some(Next::Run(job)) = self.events.wait(Until::Never, || self.next()) {
+        while let Some(Next::Run(job)) = self.board.events.wait(Until::Never, || self.next()) {
             self.execute(&mut engine, *job);
             let running = self.running.lock().take();
             drop(running);
-            if self.hooks.end_turn(self.name) {
-                self.events.ring();
+            if self.board.hooks().end_turn(self.name) {
+                self.board.events.ring();
             }
         }
     }
@@ -278,10 +235,10 @@ impl Shared {
         if self.stopping.load(Ordering::Acquire) {
             return Some(Next::Stop);
         }
-        if self.hooks.is_held(self.name) {
+        if self.board.hooks().is_held(self.name) {
             return None;
         }
-        let turn = self.hooks.turn(self.name);
+        let turn = self.board.hooks().turn(self.name);
         let mut waiting = self.waiting.lock();
         let ready = match turn {
             Turn::Free => most_urgent(&waiting)?,
@@ -311,7 +268,7 @@ impl Shared {
             return self.end(job, Err(errno));
         }
         job.fence.start();
-        let timed = (job.meter.start(), self.power.activity.start(self.name.0));
+        let timed = (job.meter.start(), self.board.power.activity.start(self.name.0));
         let running = Running::new(self, &job.faults);
         let mut state = std::mem::take(&mut *job.entity.gpu.lock());
         if let Some(shadow) = job.shadow {
@@ -324,7 +281,7 @@ impl Shared {
             self.note_shadow(&job, shadow.end(&state, &job.space));
         }
         *job.entity.gpu.lock() = state;
-        let outcome = match (self.hooks.takes_hang(self.name), followed) {
+        let outcome = match (self.board.hooks().takes_hang(self.name), followed) {
             (Some(hang), _) => Err(self.time_out(&job, running.started, &"it was told to", (hang, None))),
             (None, Ok(())) if self.is_abandoned() => Ok(()),
             _ if self.is_abandoned() => Err(Errno::ESRCH),
@@ -340,13 +297,13 @@ impl Shared {
     fn note_shadow(&self, job: &Job, accessed: Result<(), PageFault>) {
         if let Err(fault) = accessed {
             job.faults.record_shadow(fault);
-            self.complaints.say(format!("{}, registers in memory: {fault}", self.executor));
+            self.board.complaints.say(format!("{}, registers in memory: {fault}", self.executor));
         }
     }
 
     /// Executes the IBs of a job one after the other.
     fn follow(&self, engine: &mut Processor, job: &Job, running: &Running<'_>) -> Result<(), Halt> {
-        if let (Some(caches), Some(target)) = (&self.caches, self.executor.target()) {
+        if let (Some(caches), Some(target)) = (&self.board.caches, self.executor.target()) {
             return self.follow_strictly(
                 engine,
                 job,
@@ -354,11 +311,11 @@ impl Shared {
                 Checked::new(&job.space, caches, target, job.fence.owner()),
             );
         }
-        let others = self.hooks.other_ibs(self.name, &job.ibs);
+        let others = self.board.hooks().other_ibs(self.name, &job.ibs);
         let (ibs, constant) = others.as_ref().map_or((&job.ibs[..], &job.constant[..]), |ibs| (&ibs[..], &[][..]));
         let mut outcome = Ok(());
-        self.hooks.with_memory(self.name, &job.space, &mut |memory| {
-            let env = Environment { memory, clock: &self.clock, job: running, shaders: running, observer: None };
+        self.board.hooks().with_memory(self.name, &job.space, &mut |memory| {
+            let env = Environment { memory, clock: &self.board.clock, job: running, shaders: running, observer: None };
             outcome = execute_ibs(engine, ibs, constant, &env);
         });
         outcome
@@ -372,7 +329,7 @@ impl Shared {
         running: &Running<'_>,
         memory: Checked<'_>,
     ) -> Result<(), Halt> {
-        let (clock, observer) = (&self.clock, Some(&memory as &dyn gpu::CacheObserver));
+        let (clock, observer) = (&self.board.clock, Some(&memory as &dyn gpu::CacheObserver));
         let env = Environment { memory: &memory, clock, job: running, shaders: running, observer };
         let followed = execute_ibs(engine, &job.ibs, &job.constant, &env);
         memory.end();
@@ -393,8 +350,7 @@ impl Shared {
         if job.is_killed {
             return Some(Errno::ESRCH);
         }
-        let follows_a_hang =
-            self.features.contains(Features::ENTITY_ERRORS) && job.entity.error() == Some(Errno::ETIME);
+        let follows_a_hang = self.board.facts.has(Features::ENTITY_ERRORS) && job.entity.error() == Some(Errno::ETIME);
         if job.is_on_the_ring && follows_a_hang {
             return Some(Errno::ECANCELED);
         }
@@ -409,23 +365,23 @@ impl Shared {
         if let Err(errno) = outcome
             && !has_successor
         {
-            let counts_again = job.is_on_the_ring && self.features.contains(Features::ENTITY_ERRORS);
+            let counts_again = job.is_on_the_ring && self.board.facts.has(Features::ENTITY_ERRORS);
             if counts_again { job.entity.fail_again(errno) } else { job.entity.fail(errno) }
         }
         let Job { fence, user_fence, keep, space, .. } = job;
         drop((keep, space));
         // After the waves were killed, the ring continues with the packet that writes the sequence number.
         if let (Ok(()) | Err(Errno::ENODATA), Some((bo, offset, number))) = (outcome, user_fence) {
-            let number = self.hooks.fence_value(self.name, number);
+            let number = self.board.hooks().fence_value(self.name, number);
             bo.write(offset, &number.to_le_bytes());
         }
-        if let Some(error) = self.hooks.hardware_error(self.name) {
-            self.health.suffer(error);
+        if let Some(error) = self.board.hooks().hardware_error(self.name) {
+            self.board.health.suffer(error);
         }
         self.load.fetch_sub(1, Ordering::AcqRel);
         self.ended.fetch_add(1, Ordering::AcqRel);
-        self.power.end_use();
-        if self.hooks.wakes_waiters(self.name) {
+        self.board.power.end_use();
+        if self.board.hooks().wakes_waiters(self.name) {
             fence.signal(outcome);
         }
     }
@@ -463,10 +419,10 @@ impl Shared {
         let heading = if set.is_empty() { "" } else { "\n  registers set before:" };
         let record = self.hang_record(job, started, why, place);
         let saved = record.saved.as_ref().map(|name| format!(" (saved as {name})")).unwrap_or_default();
-        self.complaints.say(format!("{} hangs: {why}{saved}{heading}{set}", self.executor));
-        let record = self.complaints.hung(record);
+        self.board.complaints.say(format!("{} hangs: {why}{saved}{heading}{set}", self.executor));
+        let record = self.board.complaints.hung(record);
         let (errno, end) = self.recover(job, started, hang);
-        self.complaints.recovered(record, end);
+        self.board.complaints.recovered(record, end);
         errno
     }
 
@@ -513,7 +469,7 @@ impl Shared {
     /// Waits for the end of the job's time, and recovers the ring. Returns the error that the job ends with, and the way.
     fn recover(&self, job: &Job, started: Instant, hang: Hang) -> (Errno, HangEnd) {
         let deadline = started.checked_add(self.lockup_timeout).map_or(Until::Never, Until::At);
-        self.events.wait(deadline, || self.is_cancelled().then_some(()));
+        self.board.events.wait(deadline, || self.is_cancelled().then_some(()));
         if self.is_abandoned() {
             return (Errno::ESRCH, HangEnd::Lost);
         }
@@ -532,7 +488,7 @@ impl Shared {
             RingReset::Selective => Some(Errno::ETIME),
         };
         if let Some(errno) = lost {
-            if self.features.contains(Features::ENTITY_ERRORS) {
+            if self.board.facts.has(Features::ENTITY_ERRORS) {
                 // The job behind it is on the hardware ring by now.
                 self.advance_next();
             }
@@ -549,8 +505,7 @@ impl Shared {
     /// Source: Linux 6.12 `gfx_v7_0.c` to `gfx_v12_0.c`, `soft_recovery` of the graphics and compute rings' functions; Linux 7.2
     /// `amdgpu_device.c`, `amdgpu_get_soft_full_reset_mask`.
     fn can_kill_waves(&self) -> bool {
-        let is_too_new =
-            self.features.contains(Features::NO_SOFT_RECOVERY) && self.executor.is_pm4_from(GfxLevel::Gfx9);
+        let is_too_new = self.board.facts.has(Features::NO_SOFT_RECOVERY) && self.executor.is_pm4_from(GfxLevel::Gfx9);
         self.executor.is_pm4_from(GfxLevel::Gfx7) && !is_too_new
     }
 
@@ -657,14 +612,14 @@ impl gpu::Job for Running<'_> {
     }
 
     fn fault_by(&self, fault: PageFault, source: FaultSource, place: Place) {
-        if self.shared.hooks.reports_faults(self.shared.name) {
+        if self.shared.board.hooks().reports_faults(self.shared.name) {
             self.faults.record(fault, source, place.target);
         }
-        self.shared.complaints.say(format!("{place}: {fault}"));
+        self.shared.board.complaints.say(format!("{place}: {fault}"));
     }
 
     fn hung(&self, reason: &str) {
-        self.shared.complaints.say(reason.to_owned());
+        self.shared.board.complaints.say(reason.to_owned());
     }
 
     fn is_cancelled(&self) -> bool {
@@ -676,22 +631,22 @@ impl gpu::Job for Running<'_> {
     }
 
     fn flaw(&self) -> Option<Flaw> {
-        self.shared.hooks.flaw(self.shared.name)
+        self.shared.board.hooks().flaw(self.shared.name)
     }
 
     fn hazard(&self, hazard: &InstructionHazard, place: Place) {
-        if let Some(caches) = &self.shared.caches {
+        if let Some(caches) = &self.shared.board.caches {
             caches.tell_instruction(hazard, &place);
         }
     }
 
     fn is_checked(&self) -> bool {
-        self.shared.caches.is_some()
+        self.shared.board.caches.is_some()
     }
 
     fn fetched(&self, ib: Ib, dwords: &[u32]) {
         if let (Some(captures), Some(target)) = (&self.shared.captures, self.shared.executor.target()) {
-            captures.keep(target, ib, dwords, &self.shared.complaints);
+            captures.keep(target, ib, dwords, &self.shared.board.complaints);
         }
     }
 }
@@ -699,15 +654,15 @@ impl gpu::Job for Running<'_> {
 /// An executor of shaders that captures them.
 impl gpu::Shaders for Running<'_> {
     fn run(&self, work: &gpu::Work, scene: &gpu::Scene<'_>) -> Result<(), gpu::Unfinished> {
-        let Shared { captures, executor, complaints, .. } = self.shared;
+        let Shared { captures, executor, board, .. } = self.shared;
         if let (Some(captures), gpu::Work::Dispatch(grid), Some(Target::Pm4(target))) =
             (captures, work, executor.target())
         {
             let how = (target.level, grid.wave(target.level));
-            captures.keep_shader(how, grid.program, scene.memory, complaints);
+            captures.keep_shader(how, grid.program, scene.memory, &board.complaints);
             let user = user_data(target.level, scene.state);
-            captures.keep_descriptors(how, grid.program, &user, scene.memory, complaints);
+            captures.keep_descriptors(how, grid.program, &user, scene.memory, &board.complaints);
         }
-        self.shared.shaders.run(work, scene)
+        self.shared.board.shaders.run(work, scene)
     }
 }

@@ -1,0 +1,104 @@
+//! The parts of a device that all of its rings and user queues share.
+
+use std::sync::Arc;
+
+use amdgpu_hw::Ip;
+use amdgpu_packets::Target;
+
+use crate::{
+    gpu::Engine,
+    kernel::{
+        board::facts::Facts,
+        complaints::Complaints,
+        health::Health,
+        power::{Power, RuntimePm, clock::Ticker},
+        sched::{
+            interpreter::{Interpreter, tiling},
+            processor::Executor,
+            resets::RingReset,
+            shader_watch::Watching,
+            shaders::ShaderSlot,
+            skipped::Skipped,
+        },
+        strict::Caches,
+        sync::events::Events,
+    },
+    options::Strictness,
+    testing::{control::Control, hooks::Hooks},
+};
+
+/// The parts of a device that execute: all rings and user queues of the device share them.
+#[derive(Debug)]
+pub(crate) struct Board {
+    pub(crate) facts: Arc<Facts>,
+    pub(crate) events: Arc<Events>,
+    pub(crate) complaints: Arc<Complaints>,
+    pub(crate) control: Arc<Control>,
+    pub(crate) clock: Ticker,
+    pub(crate) shaders: ShaderSlot,
+    /// The draws that were not executed.
+    pub(crate) skipped: Arc<Skipped>,
+    /// Power management, with the activity of the rings.
+    pub(crate) power: Power,
+    /// Counts of hardware errors, and lasting faults.
+    pub(crate) health: Health,
+    /// The model of the caches, in the strict mode.
+    pub(crate) caches: Option<Caches>,
+    /// The chip, for the tiling of images.
+    pub(crate) tiling: Option<amdgpu_surface::Chip>,
+}
+
+impl Board {
+    pub(crate) fn new(facts: &Arc<Facts>, events: &Arc<Events>) -> Self {
+        let (profile, options) = (&facts.profile, &facts.options);
+        let control = Arc::<Control>::default();
+        let hooks: Arc<dyn Hooks> = Arc::<Control>::clone(&control);
+        let clock = Ticker::new(hooks, profile.dev_info.gpu_counter_freq);
+        let skipped = Arc::<Skipped>::default();
+        let shaders = if options.shaders {
+            ShaderSlot::new(Arc::new(Interpreter::new(options, profile, None, &skipped)))
+        } else {
+            ShaderSlot::default()
+        };
+        let runtime = facts.has_runtime_pm().then(|| RuntimePm::new(clock.clone(), options.display.is_some()));
+        let bites = options.strictness == Strictness::Bite;
+        let is_checked = options.strictness != Strictness::Off;
+        Self {
+            facts: Arc::clone(facts),
+            events: Arc::clone(events),
+            complaints: Arc::default(),
+            control,
+            clock,
+            shaders,
+            skipped,
+            power: Power::new(runtime),
+            health: Health::default(),
+            caches: is_checked.then(|| Caches::new(profile.gfx_level, &profile.name, bites)),
+            tiling: tiling(profile),
+        }
+    }
+
+    /// Returns the control of tests over rings.
+    pub(crate) fn hooks(&self) -> &dyn Hooks {
+        &*self.control
+    }
+
+    /// Returns an engine of the device's chip.
+    pub(crate) fn engine(&self, target: Target) -> Engine {
+        Engine::new(target)
+            .with_render_backends(self.facts.profile.dev_info.enabled_rb_pipes_mask)
+            .with_wide_fills(self.facts.options.wide_fills)
+            .with_chip(self.tiling)
+    }
+
+    /// Returns the way in which the kernel resets a ring of an IP alone.
+    pub(crate) fn ring_reset(&self, ip: Ip, executor: Executor) -> RingReset {
+        RingReset::of(&self.facts.options, self.facts.reset_kinds(ip), (ip, executor))
+    }
+
+    /// Reports the execution of shaders from now on.
+    pub(crate) fn watch_shaders(&self, watching: Watching) {
+        let Facts { profile, options, .. } = &*self.facts;
+        self.shaders.plug(Arc::new(Interpreter::new(options, profile, Some(watching), &self.skipped)));
+    }
+}
