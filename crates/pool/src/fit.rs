@@ -65,7 +65,7 @@ pub struct Fit {
 impl Gpu {
     /// Returns whether so many bytes fit beside everything that is allocated now, and where they go.
     ///
-    /// What other processes do a moment later is not foreseen, and evicting their memory is not counted upon.
+    /// The answer holds for this moment: other processes may allocate a moment later. Memory that eviction could free is not counted.
     pub fn fits(&self, bytes: u64) -> Fit {
         let unknown = |reason: String| Fit {
             verdict: Verdict::Unknown,
