@@ -31,7 +31,7 @@ impl fmt::Debug for HeldRings {
 impl Drop for HeldRings {
     fn drop(&mut self) {
         self.control.release(&self.rings);
-        self.events.ring();
+        self.events.wake_all();
     }
 }
 
@@ -92,7 +92,7 @@ impl SimDevice {
     pub fn advance_clock(&self, ticks: u64) {
         self.stop_clock();
         self.control().advance_clock(ticks);
-        self.events().ring();
+        self.events().wake_all();
     }
 
     /// Makes the device run one job at a time. The next job is selected at random among all jobs that can start, on any ring and
@@ -102,7 +102,7 @@ impl SimDevice {
     /// A job that polls for a memory write of another job can then time out.
     pub fn schedule_by_seed(&self, seed: u64) {
         self.control().seed(seed);
-        self.events().ring();
+        self.events().wake_all();
     }
 
     /// Causes an error of the hardware, which files of sysfs then report: a counted error increments its counter, other errors
@@ -119,7 +119,7 @@ impl SimDevice {
     /// # Ok::<(), &str>(())
     /// ```
     pub fn inject_hardware_error(&self, error: HardwareError) {
-        self.health().suffer(error);
+        self.health().record_error(error);
     }
 
     /// Sets the mutation of the device; `None` removes it. Concurrent requests may be performed either way.

@@ -10,7 +10,7 @@ use crate::{
     features::Features,
     kernel::{
         files::file::File,
-        mm::bo::{Bo, Place},
+        mm::bo::{Bo, Placement},
     },
 };
 
@@ -106,16 +106,16 @@ impl Memory {
         let bytes = standing.bytes;
         let shared = if bo.is_shared() { bytes } else { 0 };
         match standing.place {
-            Place::Vram { .. } => {
+            Placement::Vram { .. } => {
                 self.vram += bytes;
                 self.shared_vram += shared;
                 self.visible_vram += if standing.is_visible() { bytes } else { 0 };
             }
-            Place::Gtt => {
+            Placement::Gtt => {
                 self.gtt += bytes;
                 self.shared_gtt += shared;
             }
-            Place::System | Place::Nowhere => {
+            Placement::System | Placement::Nowhere => {
                 self.cpu += bytes;
                 self.shared_cpu += shared;
             }
@@ -124,7 +124,7 @@ impl Memory {
         if standing.preferred.contains(GemDomain::VRAM) {
             self.requested_vram += bytes;
             self.requested_visible_vram += for_cpu;
-            if !matches!(standing.place, Place::Vram { .. }) {
+            if !matches!(standing.place, Placement::Vram { .. }) {
                 self.evicted_vram += bytes;
                 self.evicted_visible_vram += for_cpu;
             }
@@ -210,12 +210,12 @@ impl Regions {
         self.0[home].total += bytes;
         self.0[home].shared += if bo.is_shared() { bytes } else { 0 };
         let place = match bo.taken.standing().map(|standing| standing.place) {
-            Some(Place::Vram { .. }) => GemDomain::VRAM,
-            Some(Place::Gtt) => GemDomain::GTT,
-            Some(Place::System) => GemDomain::CPU,
+            Some(Placement::Vram { .. }) => GemDomain::VRAM,
+            Some(Placement::Gtt) => GemDomain::GTT,
+            Some(Placement::System) => GemDomain::CPU,
             // Resources on the chip stay where they are; what was dropped is nowhere.
-            Some(Place::Nowhere) if home > 2 => REGIONS[home].1,
-            Some(Place::Nowhere) | None => return,
+            Some(Placement::Nowhere) if home > 2 => REGIONS[home].1,
+            Some(Placement::Nowhere) | None => return,
         };
         let here = REGIONS.iter().position(|(_, domain)| *domain == place).unwrap_or(0);
         self.0[here].resident += bytes;

@@ -42,7 +42,7 @@ pub(crate) struct Health {
 
 impl Health {
     /// Counts an error, or sets a lasting fault.
-    pub(crate) fn suffer(&self, error: HardwareError) {
+    pub(crate) fn record_error(&self, error: HardwareError) {
         match error {
             HardwareError::NarrowLink => self.narrow.store(true, Ordering::Release),
             HardwareError::SlowLink => self.slow.store(true, Ordering::Release),

@@ -15,7 +15,7 @@ use super::{
     configuration::{Configuration, PlaneState},
     framebuffer::Framebuffer,
     pending::{Pending, Signal},
-    screen::{Screen, State},
+    screen::{Screen, ScreenState},
     vblank::{Awaited, event, has_passed},
 };
 use crate::kernel::sync::fence::Fence;
@@ -114,10 +114,10 @@ impl Screen {
     }
 
     /// Scans out another configuration. Returns what ends with the earlier one.
-    fn scan_out(&self, state: &mut State, to: Configuration) -> Gone {
+    fn scan_out(&self, state: &mut ScreenState, to: Configuration) -> Gone {
         let is_dark = state.scanned.feeds(0).is_some_and(|crtc| !to.is_active(crtc));
         let before = std::mem::replace(&mut state.scanned, to);
-        let State { scanned, awaited, .. } = state;
+        let ScreenState { scanned, awaited, .. } = state;
         let first = self.modes.crtcs().start;
         let awaited =
             awaited.extract_if(.., |awaited| !scanned.is_active(awaited.crtc_id.wrapping_sub(first))).collect();
@@ -125,7 +125,7 @@ impl Screen {
     }
 
     /// Starts a thread that waits for vertical blanks as long as they are needed.
-    fn watch(self: &Arc<Self>, mut state: MutexGuard<'_, State>) {
+    fn watch(self: &Arc<Self>, mut state: MutexGuard<'_, ScreenState>) {
         if state.is_watched {
             return;
         }
@@ -198,7 +198,7 @@ impl Gone {
     }
 }
 
-impl State {
+impl ScreenState {
     /// Returns the present configuration, the one that is scanned out and those of queued commits.
     fn configurations(&mut self) -> impl Iterator<Item = &mut Configuration> {
         [&mut self.now, &mut self.scanned].into_iter().chain(self.pending.iter_mut().map(|commit| &mut commit.to))

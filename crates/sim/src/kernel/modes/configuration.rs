@@ -26,7 +26,7 @@ pub(crate) struct Source {
 
 /// A rectangle on a display, in pixels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct Rectangle {
     pub(crate) x: i32,
     pub(crate) y: i32,
     pub(crate) width: u32,
@@ -40,7 +40,7 @@ pub(crate) struct PlaneState {
     pub(crate) crtc: Option<u32>,
     pub(crate) framebuffer: Option<Arc<Framebuffer>>,
     pub(crate) source: Source,
-    pub(crate) place: Place,
+    pub(crate) place: Rectangle,
 }
 
 impl PlaneState {

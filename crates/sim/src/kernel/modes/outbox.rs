@@ -21,12 +21,12 @@ pub(crate) type Sink = Box<dyn Fn(&[u8]) -> bool + Send + Sync>;
 /// The events of a file.
 #[derive(Default)]
 pub(crate) struct Outbox {
-    state: Mutex<State>,
+    state: Mutex<PendingEvents>,
     sink: OnceLock<Sink>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct PendingEvents {
     to_come: usize,
     unread: VecDeque<EventVblank>,
 }

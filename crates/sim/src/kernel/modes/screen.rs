@@ -54,13 +54,13 @@ pub(crate) struct Screen {
     pub(super) committing: Mutex<()>,
     /// Held at a vertical blank until its clients are told. Taken after `committing`.
     pub(super) delivering: Mutex<()>,
-    pub(super) state: Mutex<State>,
+    pub(super) state: Mutex<ScreenState>,
     in_formats: Option<[Arc<Blob>; 2]>,
     edid: Option<Arc<Blob>>,
 }
 
 #[derive(Debug, Default)]
-pub(super) struct State {
+pub(super) struct ScreenState {
     framebuffers: Table<Framebuffer>,
     blobs: Table<Blob>,
     /// The id that is tried first for the next object.
@@ -80,7 +80,7 @@ pub(super) struct State {
     pub(super) last: Option<Picture>,
 }
 
-impl State {
+impl ScreenState {
     /// Returns an unused id. Ids are used again after all have been given out.
     fn next_id(&mut self) -> u32 {
         loop {
@@ -119,7 +119,8 @@ impl Screen {
         let period = Duration::from_secs(1) * (u32::from(mode.htotal) * u32::from(mode.vtotal)) / (mode.clock * 1000);
         let crtcs = modes.crtcs().len();
         let off = modes.all_off();
-        let mut state = State { now: off.clone(), scanned: off, cursors: vec![(0, 0); crtcs], ..State::default() };
+        let mut state =
+            ScreenState { now: off.clone(), scanned: off, cursors: vec![(0, 0); crtcs], ..ScreenState::default() };
         let primary = format::primary(profile);
         let has_modifiers = level >= GfxLevel::Gfx9;
         let in_formats = chip.as_ref().filter(|_| has_modifiers).map(|chip| {
@@ -313,7 +314,7 @@ mod tests {
 
     #[test]
     fn ids_come_again_once_all_were_given_out() {
-        let mut state = State { next: u32::MAX, ..State::default() };
+        let mut state = ScreenState { next: u32::MAX, ..ScreenState::default() };
         let kept = Arc::new(Blob { id: FIRST, data: Vec::new() });
         state.blobs.add(FIRST, None, &kept, 0);
         assert_eq!([state.next_id(), state.next_id(), state.next_id()], [u32::MAX, FIRST + 1, FIRST + 2]);

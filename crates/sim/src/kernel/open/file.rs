@@ -212,7 +212,7 @@ impl File {
             rings
         };
         while rings.iter().any(|ring| ring.end_killed()) {}
-        events.ring();
+        events.wake_all();
     }
 
     pub(crate) fn census(&self) -> Census {

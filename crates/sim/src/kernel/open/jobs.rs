@@ -45,6 +45,6 @@ impl Jobs {
             rings
         };
         while rings.iter().any(|ring| ring.end_killed()) {}
-        gpu.events.ring();
+        gpu.events.wake_all();
     }
 }

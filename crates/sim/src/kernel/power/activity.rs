@@ -12,7 +12,7 @@ const BUCKETS: usize = 100;
 
 /// Types of work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum WorkKind {
     /// Graphics and compute rings.
     Shaders,
     /// Copy engines.
@@ -21,7 +21,7 @@ pub(crate) enum Kind {
     Video,
 }
 
-impl Kind {
+impl WorkKind {
     const fn of(ip: Ip) -> Self {
         match ip {
             Ip::Gfx | Ip::Compute => Self::Shaders,
@@ -46,13 +46,13 @@ impl Activity {
 
     /// Starts a job of an IP. The job ends when the result is dropped.
     pub(crate) fn start(&self, ip: Ip) -> Busy<'_> {
-        let (history, since) = (self.history(Kind::of(ip)), self.born.elapsed());
+        let (history, since) = (self.history(WorkKind::of(ip)), self.born.elapsed());
         history.lock().running.push(since);
         Busy { activity: self, history, since }
     }
 
     /// Returns the percentage of the last second in which there was work of a type.
-    pub(crate) fn percent(&self, kind: Kind) -> u32 {
+    pub(crate) fn percent(&self, kind: WorkKind) -> u32 {
         let now = self.born.elapsed();
         let mut history = self.history(kind).lock();
         let running = history.running.clone();
@@ -65,12 +65,12 @@ impl Activity {
         share
     }
 
-    fn history(&self, kind: Kind) -> &Mutex<History> {
+    fn history(&self, kind: WorkKind) -> &Mutex<History> {
         let [shaders, copies, video] = &self.histories;
         match kind {
-            Kind::Shaders => shaders,
-            Kind::Copies => copies,
-            Kind::Video => video,
+            WorkKind::Shaders => shaders,
+            WorkKind::Copies => copies,
+            WorkKind::Video => video,
         }
     }
 }
@@ -168,9 +168,9 @@ mod tests {
     fn a_job_counts_while_it_runs_and_for_a_second_after() {
         let activity = Activity::new();
         let busy = activity.start(Ip::Compute);
-        while activity.percent(Kind::Shaders) == 0 {}
-        assert_eq!(activity.percent(Kind::Copies), 0);
+        while activity.percent(WorkKind::Shaders) == 0 {}
+        assert_eq!(activity.percent(WorkKind::Copies), 0);
         drop(busy);
-        assert!(activity.percent(Kind::Shaders) > 0);
+        assert!(activity.percent(WorkKind::Shaders) > 0);
     }
 }

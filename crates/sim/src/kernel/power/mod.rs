@@ -12,7 +12,7 @@ mod wake_up;
 pub(crate) use self::{
     figures::{Figures, levels},
     metrics::gpu_metrics,
-    runtime::{RuntimePm, RuntimeStatus, State as RuntimeState},
+    runtime::{RuntimePm, RuntimeState, RuntimeStatus},
     state::Power,
 };
 pub use self::{

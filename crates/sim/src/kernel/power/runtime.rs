@@ -23,7 +23,7 @@ const MOST_KEPT: usize = 1024;
 #[derive(Debug)]
 pub(crate) struct RuntimePm {
     clock: Ticker,
-    state: Mutex<State>,
+    state: Mutex<RuntimeState>,
 }
 
 /// The values in the device's directory `power`.
@@ -42,7 +42,7 @@ pub(crate) struct RuntimeStatus {
 
 /// The state behind the lock. Times are those of the GPU's clock.
 #[derive(Debug)]
-pub(crate) struct State {
+pub(crate) struct RuntimeState {
     has_display: bool,
     is_allowed: bool,
     delay: i32,
@@ -63,12 +63,12 @@ impl RuntimePm {
     /// Returns the state of a device that was just found. A device with a display is never suspended.
     pub(crate) fn new(clock: Ticker, has_display: bool) -> Self {
         let now = clock.time();
-        Self { clock, state: Mutex::new(State::new(now, has_display)) }
+        Self { clock, state: Mutex::new(RuntimeState::new(now, has_display)) }
     }
 
     /// Suspends the GPU if the delay has passed, and then performs an action on the state. Returns the result of the action, and
     /// `true` if the GPU was suspended.
-    pub(crate) fn with<T>(&self, action: impl FnOnce(&mut State, Duration) -> T) -> (T, bool) {
+    pub(crate) fn with<T>(&self, action: impl FnOnce(&mut RuntimeState, Duration) -> T) -> (T, bool) {
         let mut state = self.state.lock();
         let now = self.clock.time();
         let fell_asleep = state.suspend_if_due(now);
@@ -88,7 +88,7 @@ impl RuntimePm {
     }
 }
 
-impl State {
+impl RuntimeState {
     const fn new(now: Duration, has_display: bool) -> Self {
         Self {
             has_display,

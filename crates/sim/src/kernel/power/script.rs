@@ -24,13 +24,13 @@ const LONGEST: f64 = 86_400.0;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoadScript {
-    steps: Arc<[Step]>,
+    steps: Arc<[LoadPoint]>,
     total: Duration,
 }
 
 /// A step of a load script.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Step {
+pub(super) struct LoadPoint {
     lasts: Duration,
     /// The load of the graphics engine in percent.
     pub(super) shaders: u32,
@@ -82,7 +82,7 @@ impl LoadScript {
     }
 
     /// Returns the step that is active after some time since the start.
-    pub(super) fn at(&self, elapsed: Duration) -> Option<Step> {
+    pub(super) fn at(&self, elapsed: Duration) -> Option<LoadPoint> {
         let total = self.total.as_nanos().max(1);
         let mut left = elapsed.as_nanos() % total;
         self.steps.iter().copied().find(|step| {
@@ -114,7 +114,7 @@ impl std::str::FromStr for LoadScript {
     }
 }
 
-fn step(line: usize, content: &str) -> Result<Step, LoadError> {
+fn step(line: usize, content: &str) -> Result<LoadPoint, LoadError> {
     let form = || LoadError::Form { line, text: content.trim().chars().take(80).collect() };
     let words: Vec<&str> = content.split_whitespace().collect();
     let (&[seconds, shaders, memory], temperature) = match words.split_first_chunk::<3>() {
@@ -134,7 +134,7 @@ fn step(line: usize, content: &str) -> Result<Step, LoadError> {
     };
     let lasts = number("seconds", seconds, (0.001, LONGEST), ("0.001", "86400"))?;
     let degrees = |text: &&str| number("degrees", text, (-40.0, 125.0), ("-40", "125"));
-    Ok(Step {
+    Ok(LoadPoint {
         lasts: Duration::from_secs_f64(lasts),
         shaders: percent(shaders)?,
         memory: percent(memory)?,

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 
 use super::{
-    activity::{Activity, Kind},
+    activity::{Activity, WorkKind},
     figures::{Figures, Load},
     runtime::RuntimePm,
     script::LoadScript,
@@ -64,12 +64,12 @@ impl Power {
     }
 
     fn load(&self) -> Load {
-        let video = self.activity.percent(Kind::Video);
+        let video = self.activity.percent(WorkKind::Video);
         let step = self.script.lock().as_ref().and_then(|(script, since)| script.at(since.elapsed()));
         if let Some(step) = step {
             return Load { shaders: step.shaders, memory: step.memory, video, temperature: step.temperature };
         }
-        let [shaders, copies] = [Kind::Shaders, Kind::Copies].map(|kind| self.activity.percent(kind));
+        let [shaders, copies] = [WorkKind::Shaders, WorkKind::Copies].map(|kind| self.activity.percent(kind));
         // Copies use memory only. Shaders are assumed to use memory half of their time.
         Load { shaders, memory: (copies + shaders / 2).min(100), video, temperature: None }
     }

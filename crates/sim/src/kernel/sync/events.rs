@@ -23,7 +23,7 @@ pub(crate) struct Events {
 
 impl Events {
     /// Notifies waiters of a change. Must not be called with a lock that a waiter's condition takes.
-    pub(crate) fn ring(&self) {
+    pub(crate) fn wake_all(&self) {
         // Pairs with the fence in `wait`: either this call sees the waiter, or the waiter sees the change.
         fence(Ordering::SeqCst);
         if self.waiters.load(Ordering::SeqCst) == 0 {

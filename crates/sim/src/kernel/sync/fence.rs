@@ -275,7 +275,7 @@ impl Fence {
     pub(crate) fn start(&self) {
         if let Self::Single(single) = self {
             single.started.store(true, Ordering::Release);
-            single.events.ring();
+            single.events.wake_all();
         }
     }
 
@@ -289,7 +289,7 @@ impl Fence {
             for Callback(call) in callbacks {
                 call();
             }
-            single.events.ring();
+            single.events.wake_all();
         }
     }
 

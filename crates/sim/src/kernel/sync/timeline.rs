@@ -26,11 +26,11 @@ const GROWTH: usize = 64;
 pub(crate) struct Timeline {
     name: Arc<Name>,
     events: Arc<Events>,
-    state: Mutex<State>,
+    state: Mutex<TimelineState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct TimelineState {
     counter: u32,
     is_closed: bool,
     /// The fences ahead of the counter, by their points. A fence without references needs no signal.
@@ -108,7 +108,7 @@ impl Timeline {
     }
 }
 
-impl State {
+impl TimelineState {
     fn add(&mut self, value: u32, fence: &Arc<Fence>) {
         self.pending.insert(value, Arc::downgrade(fence));
         if self.pending.len() > self.looked_at.saturating_add(GROWTH.max(self.looked_at)) {

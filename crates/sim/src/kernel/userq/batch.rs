@@ -10,7 +10,7 @@ use amdgpu_packets::Target;
 use zerocopy::IntoBytes as _;
 
 use super::{
-    shared::Shared,
+    shared::QueueState,
     stream::{Item, Wrong, first},
     view::{Overlay, as_fetch},
 };
@@ -73,7 +73,7 @@ impl Halt {
 
 /// A batch that is being executed.
 pub(super) struct Batch<'b> {
-    queue: &'b Shared,
+    queue: &'b QueueState,
     target: Target,
     /// The read pointer at the start of the batch, in the units of the ring: dwords for PM4, bytes for copy engines.
     read: u64,
@@ -82,7 +82,7 @@ pub(super) struct Batch<'b> {
 }
 
 impl<'b> Batch<'b> {
-    pub(super) const fn new(queue: &'b Shared, target: Target, read: u64) -> Self {
+    pub(super) const fn new(queue: &'b QueueState, target: Target, read: u64) -> Self {
         Self { queue, target, read, pause: Cell::new(SOONEST) }
     }
 

@@ -14,7 +14,7 @@ use parking_lot::Mutex;
 
 use super::{
     batch::{Batch, Halt},
-    shared::{Parts, Shared},
+    shared::{Parts, QueueState},
 };
 use crate::kernel::{
     board::Board,
@@ -34,7 +34,7 @@ const GRACE: Duration = Duration::from_millis(100);
 /// A user queue. Dropping it stops its work.
 #[derive(Debug)]
 pub(crate) struct UserQueue {
-    shared: Arc<Shared>,
+    shared: Arc<QueueState>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -49,7 +49,7 @@ impl UserQueue {
         parts.doorbell.write(parts.doorbell_offset, &[0; 8]);
         let lockup_timeout = board.facts.options.lockup_timeout.of(parts.ip);
         let (is_stopping, is_hung) = (AtomicBool::new(false), AtomicBool::new(false));
-        let shared = Arc::new(Shared { parts, board, gpu, is_stopping, is_hung, lockup_timeout });
+        let shared = Arc::new(QueueState { parts, board, gpu, is_stopping, is_hung, lockup_timeout });
         let worker = Arc::clone(&shared);
         let thread = std::thread::Builder::new()
             .name(format!("user {}", shared.parts.ip))
@@ -68,7 +68,7 @@ impl UserQueue {
         let Parts { view, write_va, slot, owner, .. } = &self.shared.parts;
         let write = view.read_u64(*write_va).map_err(|_| Errno::EINVAL)?;
         let fence = slot.fence(write, &self.shared.board.events, *owner);
-        self.shared.board.events.ring();
+        self.shared.board.events.wake_all();
         Ok(fence)
     }
 
@@ -87,7 +87,7 @@ impl UserQueue {
 
     fn stop(&self) {
         self.shared.is_stopping.store(true, Ordering::Release);
-        self.shared.board.events.ring();
+        self.shared.board.events.wake_all();
         let thread = self.thread.lock().take();
         if let Some(thread) = thread {
             thread.thread().unpark();
@@ -105,7 +105,7 @@ impl Drop for UserQueue {
     }
 }
 
-impl Shared {
+impl QueueState {
     fn run(&self) {
         let parts = &self.parts;
         let mut engine = self.board.engine(parts.target);
@@ -154,7 +154,7 @@ impl Shared {
             end: HangEnd::Pending,
         });
         self.is_hung.store(true, Ordering::Release);
-        self.board.events.ring();
+        self.board.events.wake_all();
     }
 
     /// Resets a hung queue once one of its fences is overdue: pending work is lost.

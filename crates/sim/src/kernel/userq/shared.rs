@@ -51,7 +51,7 @@ pub(crate) struct Parts {
 }
 
 /// The state that a user queue and its thread share.
-pub(super) struct Shared {
+pub(super) struct QueueState {
     pub(super) parts: Parts,
     pub(super) board: Arc<Board>,
     /// Only upgraded for short times: a queue does not keep its device alive.
@@ -62,13 +62,13 @@ pub(super) struct Shared {
     pub(super) lockup_timeout: Duration,
 }
 
-impl fmt::Debug for Shared {
+impl fmt::Debug for QueueState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Shared").field("parts", &self.parts).finish_non_exhaustive()
+        f.debug_struct("QueueState").field("parts", &self.parts).finish_non_exhaustive()
     }
 }
 
-impl Shared {
+impl QueueState {
     /// Returns the last write pointer in the doorbell.
     pub(super) fn doorbell(&self) -> u64 {
         let mut bytes = [0; 8];

@@ -19,7 +19,7 @@ use crate::{
     kernel::{
         files::file::File,
         ioctl::args::{answer, argument, fill},
-        mm::bo::{Attributes, Bo, Identity, Metadata, New, PAGE, Place, Request, UserPages, allowed},
+        mm::bo::{Attributes, Bo, Identity, Metadata, New, PAGE, Placement, Request, UserPages, allowed},
         sync::events::Until,
         user,
     },
@@ -53,7 +53,7 @@ pub(crate) fn create(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let vm = always_valid.then_some(file.number);
     let wanted = Request { bytes: size, domains, flags, vm, reservation: Arc::clone(&reservation) };
     let (taken, preferred) = file.gpu.pools.place(wanted)?;
-    let in_vram = taken.standing().is_some_and(|standing| matches!(standing.place, Place::Vram { .. }));
+    let in_vram = taken.standing().is_some_and(|standing| matches!(standing.place, Placement::Vram { .. }));
     if in_vram && !is_vram_alignment(request.alignment) {
         return Err(Errno::EINVAL);
     }

@@ -107,7 +107,7 @@ pub(crate) fn gem_va_on_a_timeline(file: &File, bytes: &mut [u8]) -> Result<(), 
     change(file, &plain, checked)?;
     if let Some(syncobj) = out.filter(|_| !is_delayed) {
         syncobj.add_point(request.vm_timeline_point, Fence::signalled());
-        file.gpu.events.ring();
+        file.gpu.events.wake_all();
     }
     Ok(())
 }

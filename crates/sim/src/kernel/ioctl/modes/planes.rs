@@ -8,7 +8,7 @@ use super::{commit, framebuffers, screen};
 use crate::kernel::{
     files::file::File,
     ioctl::args::argument,
-    modes::{CURSOR, Change, Format, Object, Place, PlaneState, Source},
+    modes::{CURSOR, Change, Format, Object, PlaneState, Rectangle, Source},
 };
 
 /// Performs MODE_SETPLANE.
@@ -25,7 +25,7 @@ pub(crate) fn set(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
             crtc: Some(crtc),
             framebuffer: Some(framebuffer),
             source: Source { x: request.src_x, y: request.src_y, width: request.src_w, height: request.src_h },
-            place: Place { x: request.crtc_x, y: request.crtc_y, width: request.crtc_w, height: request.crtc_h },
+            place: Rectangle { x: request.crtc_x, y: request.crtc_y, width: request.crtc_w, height: request.crtc_h },
         })
     };
     let make = |change: &mut Change<'_>| {
@@ -84,7 +84,7 @@ fn set_cursor(file: &File, request: ModeCursor) -> Result<(), Errno> {
         Some(framebuffer) => PlaneState {
             crtc: Some(crtc),
             source: Source { x: 0, y: 0, width: framebuffer.width << 16, height: framebuffer.height << 16 },
-            place: Place { x: at.0, y: at.1, width: framebuffer.width, height: framebuffer.height },
+            place: Rectangle { x: at.0, y: at.1, width: framebuffer.width, height: framebuffer.height },
             framebuffer: Some(framebuffer),
         },
     };

@@ -414,7 +414,7 @@ fn commit(file: &File, context: &Arc<Context>, parsed: &Parsed, mut bos: Vec<Arc
             is_killed: file.is_killed(),
         });
     }
-    file.gpu.events.ring();
+    file.gpu.events.wake_all();
     Ok(number)
 }
 

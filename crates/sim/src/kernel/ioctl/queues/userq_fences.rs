@@ -42,7 +42,7 @@ pub(crate) fn signal(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     for syncobj in syncobjs {
         syncobj.replace(Arc::clone(&fence));
     }
-    file.gpu.events.ring();
+    file.gpu.events.wake_all();
     Ok(())
 }
 

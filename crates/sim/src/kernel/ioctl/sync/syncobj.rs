@@ -110,7 +110,7 @@ pub(crate) fn fd_to_handle(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     if request.flags == SYNC_FILE {
         let sync_file = sync_file(&file.gpu.machine, request.fd)?;
         file.syncobj(request.handle).ok_or(Errno::ENOENT)?.replace(Arc::clone(sync_file.fence()));
-        file.gpu.events.ring();
+        file.gpu.events.wake_all();
         return Ok(());
     }
     request.handle = open(file, request.fd)?;
@@ -136,7 +136,7 @@ pub(crate) fn fd_to_handle_at_a_point(file: &File, bytes: &mut [u8]) -> Result<(
     } else {
         syncobj.append(point, Fence::merge([fence]));
     }
-    file.gpu.events.ring();
+    file.gpu.events.wake_all();
     Ok(())
 }
 
@@ -173,7 +173,7 @@ pub(crate) fn signal(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     for syncobj in array(file, bytes)? {
         syncobj.replace(Fence::signalled());
     }
-    file.gpu.events.ring();
+    file.gpu.events.wake_all();
     Ok(())
 }
 
@@ -201,7 +201,7 @@ pub(crate) fn timeline_signal(file: &File, bytes: &mut [u8]) -> Result<(), Errno
     for (syncobj, point) in syncobjs.iter().zip(points) {
         syncobj.append(point, Fence::signalled());
     }
-    file.gpu.events.ring();
+    file.gpu.events.wake_all();
     Ok(())
 }
 
@@ -233,7 +233,7 @@ pub(crate) fn transfer(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     // Replacing takes the fence as it is, including the points of a timeline; a point consists of plain fences.
     let fence = if request.dst_point == 0 { fence } else { Fence::merge([fence]) };
     target.add_point(request.dst_point, fence);
-    file.gpu.events.ring();
+    file.gpu.events.wake_all();
     Ok(())
 }
 

@@ -57,12 +57,12 @@ pub(crate) trait Recovery: std::fmt::Debug + Send + Sync {
 /// A hardware ring: waiting jobs, and the thread that runs them.
 #[derive(Debug)]
 pub(crate) struct Ring {
-    shared: Arc<Shared>,
+    shared: Arc<RingState>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
 #[derive(Debug)]
-struct Shared {
+struct RingState {
     /// Only upgraded for short times: a job does not keep its device alive, and ends with the device.
     gpu: Weak<dyn Recovery>,
     board: Arc<Board>,
@@ -101,7 +101,7 @@ impl Ring {
         executor: Executor,
         name: RingName,
     ) -> Result<Self, Errno> {
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(RingState {
             gpu,
             name,
             waiting: Mutex::default(),
@@ -149,7 +149,7 @@ impl Ring {
             job.dependencies.clear();
         }
         self.shared.waiting.lock().push_back(job);
-        self.shared.board.events.ring();
+        self.shared.board.events.wake_all();
     }
 
     /// Returns `true` if jobs of a file wait for room on the hardware ring, after it was filled.
@@ -202,7 +202,7 @@ impl Drop for Ring {
     fn drop(&mut self) {
         self.shared.stopping.store(true, Ordering::Release);
         self.cancel_running();
-        self.shared.board.events.ring();
+        self.shared.board.events.wake_all();
         let thread = self.thread.lock().take();
         if let Some(thread) = thread.filter(|thread| thread.thread().id() != std::thread::current().id()) {
             // A thread that panicked has already printed a message.
@@ -218,14 +218,14 @@ enum Next {
     Stop,
 }
 
-impl Shared {
+impl RingState {
     fn run(&self, mut engine: Processor) {
         while let Some(Next::Run(job)) = self.board.events.wait(Until::Never, || self.next()) {
             self.execute(&mut engine, *job);
             let running = self.running.lock().take();
             drop(running);
             if self.board.hooks().end_turn(self.name) {
-                self.board.events.ring();
+                self.board.events.wake_all();
             }
         }
     }
@@ -376,7 +376,7 @@ impl Shared {
             bo.write(offset, &number.to_le_bytes());
         }
         if let Some(error) = self.board.hooks().hardware_error(self.name) {
-            self.board.health.suffer(error);
+            self.board.health.record_error(error);
         }
         self.load.fetch_sub(1, Ordering::AcqRel);
         self.ended.fetch_add(1, Ordering::AcqRel);
@@ -531,7 +531,7 @@ impl Shared {
     }
 }
 
-impl Queue for Shared {
+impl Queue for RingState {
     fn ready(&self) -> Vec<usize> {
         let waiting = self.waiting.lock();
         due(&waiting).filter(|(_, job)| job.may_start()).map(|(index, _)| index).collect()
@@ -583,7 +583,7 @@ fn kernel_name(name: RingName, executor: Executor) -> String {
 
 /// The job as the engine sees it.
 struct Running<'r> {
-    shared: &'r Shared,
+    shared: &'r RingState,
     faults: &'r FaultCell,
     started: Instant,
     /// The time of the coarse clock at which the job has run for long enough.
@@ -591,7 +591,7 @@ struct Running<'r> {
 }
 
 impl<'r> Running<'r> {
-    fn new(shared: &'r Shared, faults: &'r FaultCell) -> Self {
+    fn new(shared: &'r RingState, faults: &'r FaultCell) -> Self {
         let time = u64::try_from(shared.lockup_timeout.as_nanos()).unwrap_or(u64::MAX);
         Self { shared, faults, started: Instant::now(), deadline: coarse_now().saturating_add(time) }
     }
@@ -654,7 +654,7 @@ impl gpu::Job for Running<'_> {
 /// An executor of shaders that captures them.
 impl gpu::Shaders for Running<'_> {
     fn run(&self, work: &gpu::Work, scene: &gpu::Scene<'_>) -> Result<(), gpu::Unfinished> {
-        let Shared { captures, executor, board, .. } = self.shared;
+        let RingState { captures, executor, board, .. } = self.shared;
         if let (Some(captures), gpu::Work::Dispatch(grid), Some(Target::Pm4(target))) =
             (captures, work, executor.target())
         {

@@ -64,14 +64,14 @@ impl Rings {
         self.losses.fetch_add(loses_vram.into(), Ordering::AcqRel);
         self.reset(rings.values());
         drop(rings);
-        self.board.events.ring();
+        self.board.events.wake_all();
     }
 
     /// Ends all jobs for good.
     pub(crate) fn unplug(&self) {
         self.unplugged.store(true, Ordering::Release);
         self.started.lock().values().for_each(|ring| ring.cancel_running());
-        self.board.events.ring();
+        self.board.events.wake_all();
     }
 
     fn reset<'r>(&self, rings: impl Iterator<Item = &'r Arc<Ring>>) {
@@ -147,7 +147,7 @@ impl Recovery for Rings {
         }
         self.reset(rings.values());
         drop(rings);
-        self.board.events.ring();
+        self.board.events.wake_all();
         if has_entity_errors { Errno::ETIME } else { Errno::ECANCELED }
     }
 }

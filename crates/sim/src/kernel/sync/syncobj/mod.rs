@@ -15,10 +15,10 @@ use crate::kernel::sync::{
 
 /// A sync object. Every operation may turn it from a binary sync object to a timeline and back.
 #[derive(Debug, Default)]
-pub(crate) struct Syncobj(Mutex<State>);
+pub(crate) struct Syncobj(Mutex<SyncobjState>);
 
 #[derive(Debug, Default)]
-struct State {
+struct SyncobjState {
     /// `None` if nothing was submitted; otherwise a plain fence, or the newest point of a timeline.
     fence: Option<Arc<Fence>>,
     /// The waiters for the submission of a point.
@@ -64,7 +64,7 @@ impl Then {
     }
 }
 
-impl State {
+impl SyncobjState {
     /// Sets the fence, and returns the waiters that it satisfies with their fences.
     fn attach(&mut self, fence: Arc<Fence>) -> Vec<(Then, Arc<Fence>)> {
         let mut ready = Vec::new();
@@ -89,7 +89,7 @@ fn run(ready: Vec<(Then, Arc<Fence>)>) {
 
 impl Syncobj {
     pub(crate) fn new(fence: Option<Arc<Fence>>) -> Self {
-        Self(Mutex::new(State { fence, watchers: Vec::new() }))
+        Self(Mutex::new(SyncobjState { fence, watchers: Vec::new() }))
     }
 
     /// Performs RESET: removes the fence.

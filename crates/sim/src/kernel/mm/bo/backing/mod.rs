@@ -42,12 +42,12 @@ pub(crate) struct Backing {
     /// The heap memory; `None` if there is a file. Its contents are written under its lock, and it is replaced under a write lock.
     heap: RwLock<Option<Block>>,
     /// The file, which is set under a write lock of the heap.
-    file: OnceLock<Shared>,
+    file: OnceLock<MemoryFile>,
 }
 
 /// Memory that others can map.
 #[derive(Debug)]
-struct Shared {
+struct MemoryFile {
     file: std::fs::File,
     len: u64,
     view: OnceLock<Option<View>>,
@@ -57,7 +57,7 @@ struct Shared {
 enum Home<'b> {
     Nowhere,
     Heap(RwLockReadGuard<'b, Option<Block>>),
-    File(&'b Shared),
+    File(&'b MemoryFile),
 }
 
 impl Home<'_> {
@@ -86,7 +86,7 @@ impl Backing {
     pub(crate) fn file(&self) -> Result<BorrowedFd<'_>, Errno> {
         let mut heap = self.heap.write();
         if self.file.get().is_none() {
-            let shared = Shared::new(self.len)?;
+            let shared = MemoryFile::new(self.len)?;
             if let Some(block) = heap.as_ref() {
                 block.save(|offset, bytes| shared.file.write_all_at(bytes, offset))?;
             }
@@ -288,7 +288,7 @@ impl Backing {
     }
 }
 
-impl Shared {
+impl MemoryFile {
     /// Creates the file. If the process has no free descriptor, raises its limit as far as permitted, because a real BO needs none.
     fn new(len: u64) -> Result<Self, Errno> {
         let make = || memory_file(c"amdgpu-sim BO", len);
@@ -368,7 +368,7 @@ mod tests {
     fn all(len: u64) -> [Backing; 3] {
         let mapped = Backing::new(len);
         mapped.file().unwrap();
-        let shared = Shared { view: None.into(), ..Shared::new(len).unwrap() };
+        let shared = MemoryFile { view: None.into(), ..MemoryFile::new(len).unwrap() };
         [Backing::new(len), mapped, Backing { file: shared.into(), ..Backing::new(len) }]
     }
 

@@ -26,9 +26,9 @@ use self::{
     place::{Moves, Signs},
     queue::Class,
     sizes::Sizes,
-    state::{Keep, Resident, State, Want, Why},
+    state::{Keep, PoolState, Resident, Want, Why},
 };
-pub(crate) use self::{pinned::Pinned, place::Place};
+pub(crate) use self::{pinned::Pinned, place::Placement};
 use crate::Profile;
 use crate::kernel::sync::reservation::Reservation;
 
@@ -47,7 +47,7 @@ pub(crate) struct Request {
 /// The current and preferred domain of a BO, for statistics.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Standing {
-    pub(crate) place: Place,
+    pub(crate) place: Placement,
     pub(crate) bytes: u64,
     pub(crate) preferred: GemDomain,
     pub(crate) for_cpu: bool,
@@ -56,7 +56,7 @@ pub(crate) struct Standing {
 impl Standing {
     /// Returns `true` if the whole BO is in visible VRAM.
     pub(crate) fn is_visible(&self) -> bool {
-        self.place == Place::Vram { visible: self.bytes }
+        self.place == Placement::Vram { visible: self.bytes }
     }
 }
 
@@ -66,7 +66,7 @@ pub(crate) struct Pools {
     memory: MemoryInfo,
     usable_captured: bool,
     sizes: Sizes,
-    state: Mutex<State>,
+    state: Mutex<PoolState>,
 }
 
 /// A BO's share of the pools, which is freed on drop.
@@ -79,7 +79,7 @@ pub(crate) struct Taken {
 
 /// A guard that keeps the BOs of a submission in their domains.
 #[derive(Debug)]
-pub(crate) struct Settled<'p>(#[expect(dead_code, reason = "held, not used")] MutexGuard<'p, State>);
+pub(crate) struct Settled<'p>(#[expect(dead_code, reason = "held, not used")] MutexGuard<'p, PoolState>);
 
 impl Pools {
     pub(crate) fn new(profile: &Profile) -> Arc<Self> {
@@ -120,7 +120,7 @@ impl Pools {
         Ok((self.take(&mut state, request, place, preferred), preferred))
     }
 
-    fn find(&self, state: &mut State, bytes: u64, domains: GemDomain, for_cpu: bool) -> Option<Place> {
+    fn find(&self, state: &mut PoolState, bytes: u64, domains: GemDomain, for_cpu: bool) -> Option<Placement> {
         if self.sizes.is_too_large(bytes, domains) {
             return None;
         }
@@ -129,7 +129,13 @@ impl Pools {
         look(false).or_else(|| look(true))
     }
 
-    fn take(self: &Arc<Self>, state: &mut State, request: Request, place: Place, preferred: GemDomain) -> Taken {
+    fn take(
+        self: &Arc<Self>,
+        state: &mut PoolState,
+        request: Request,
+        place: Placement,
+        preferred: GemDomain,
+    ) -> Taken {
         let Request { bytes, flags, vm, reservation, .. } = request;
         let is_discardable = flags.contains(GemCreateFlags::DISCARDABLE);
         let signs = Arc::<Signs>::default();
@@ -200,7 +206,7 @@ impl Pools {
         Ok(Settled(state))
     }
 
-    fn settle_all(&self, state: &mut State, restless: &[usize], keep: Keep) -> Result<(), Errno> {
+    fn settle_all(&self, state: &mut PoolState, restless: &[usize], keep: Keep) -> Result<(), Errno> {
         let (sizes, used) = (&self.sizes, state.used);
         let vram = Fill { total: sizes.vram, used: used.vram() };
         let visible = (!sizes.is_all_visible()).then_some(Fill { total: sizes.visible, used: used.visible });
@@ -210,7 +216,7 @@ impl Pools {
         result
     }
 
-    fn settle_one(&self, state: &mut State, id: usize, keep: Keep, allowance: &mut Allowance) -> Result<(), Errno> {
+    fn settle_one(&self, state: &mut PoolState, id: usize, keep: Keep, allowance: &mut Allowance) -> Result<(), Errno> {
         let Some(resident) = state.get(id) else { return Ok(()) };
         let (preferred, allowed) = (resident.preferred, resident.allowed);
         if resident.is_on_chip() {
@@ -224,7 +230,7 @@ impl Pools {
             Err(_) if domains != allowed => state.settle(id, allowed, &self.sizes, keep),
             placed => placed,
         }?;
-        let is_visible = !self.sizes.is_all_visible() && matches!(placed, Some(Place::Vram { visible: 1.. }));
+        let is_visible = !self.sizes.is_all_visible() && matches!(placed, Some(Placement::Vram { visible: 1.. }));
         allowance.spend(state.moves.bytes - before, is_visible);
         Ok(())
     }
@@ -332,7 +338,7 @@ impl Taken {
         let Some(resident) = state.get_mut(self.id) else { return };
         resident.for_cpu = true;
         let (place, bytes) = (resident.place, resident.bytes);
-        if matches!(place, Place::Vram { visible } if visible != bytes) {
+        if matches!(place, Placement::Vram { visible } if visible != bytes) {
             state.moves.cpu_page_faults += 1;
             let want = |domains| Want { bytes, domains, for_cpu: true, gtt_is_fallback: false };
             let found = state

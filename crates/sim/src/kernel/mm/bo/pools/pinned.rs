@@ -5,7 +5,7 @@ use std::sync::Arc;
 use amdgpu_uapi::{Errno, GemDomain};
 
 use super::{
-    Place, Pools,
+    Placement, Pools,
     state::{Keep, Want},
 };
 
@@ -13,7 +13,7 @@ use super::{
 #[derive(Debug)]
 pub(crate) struct Pinned {
     pools: Arc<Pools>,
-    place: Place,
+    place: Placement,
     bytes: u64,
 }
 

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 /// The domain in which a BO is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum Placement {
     /// VRAM.
     Vram {
         /// The number of its bytes in visible VRAM.
@@ -18,7 +18,7 @@ pub(crate) enum Place {
     Nowhere,
 }
 
-impl Place {
+impl Placement {
     /// Returns `true` if page tables can map the domain.
     pub(super) const fn is_in_reach(self) -> bool {
         matches!(self, Self::Vram { .. } | Self::Gtt)

@@ -3,7 +3,7 @@
 use amdgpu_hw::GfxLevel;
 use amdgpu_uapi::{GemDomain, MemoryInfo};
 
-use super::place::Place;
+use super::place::Placement;
 use crate::{Profile, chips::gds_config, kernel::mm::bo::PAGE};
 
 /// The VRAM in bytes that the kernel reserves for page tables (`AMDGPU_VM_RESERVED_VRAM`).
@@ -96,16 +96,16 @@ impl Used {
 
     /// Returns a location in VRAM with room for a BO: fully visible if the CPU needs it, otherwise with as little visible VRAM as
     /// possible.
-    pub(super) fn room_in_vram(&self, sizes: &Sizes, bytes: u64, for_cpu: bool) -> Option<Place> {
+    pub(super) fn room_in_vram(&self, sizes: &Sizes, bytes: u64, for_cpu: bool) -> Option<Placement> {
         let fits = |used: u64, size: u64| used.checked_add(bytes).is_some_and(|sum| sum <= size);
         if !fits(self.vram(), sizes.vram.saturating_sub(sizes.reserved)) {
             return None;
         }
         if for_cpu {
-            return fits(self.visible, sizes.visible).then_some(Place::Vram { visible: bytes });
+            return fits(self.visible, sizes.visible).then_some(Placement::Vram { visible: bytes });
         }
         let invisible = (sizes.vram - sizes.visible - self.invisible).min(bytes);
-        Some(Place::Vram { visible: bytes - invisible })
+        Some(Placement::Vram { visible: bytes - invisible })
     }
 
     /// Returns `true` if invisible VRAM has room for a BO.
@@ -113,37 +113,37 @@ impl Used {
         sizes.vram - sizes.visible - self.invisible >= bytes
     }
 
-    pub(super) fn room_in_gtt(&self, sizes: &Sizes, bytes: u64) -> Option<Place> {
-        self.gtt.checked_add(bytes).is_some_and(|sum| sum <= sizes.gtt).then_some(Place::Gtt)
+    pub(super) fn room_in_gtt(&self, sizes: &Sizes, bytes: u64) -> Option<Placement> {
+        self.gtt.checked_add(bytes).is_some_and(|sum| sum <= sizes.gtt).then_some(Placement::Gtt)
     }
 
-    pub(super) fn room_in_system(&self, sizes: &Sizes, bytes: u64) -> Option<Place> {
-        self.system.checked_add(bytes).is_some_and(|sum| sum <= sizes.system).then_some(Place::System)
+    pub(super) fn room_in_system(&self, sizes: &Sizes, bytes: u64) -> Option<Placement> {
+        self.system.checked_add(bytes).is_some_and(|sum| sum <= sizes.system).then_some(Placement::System)
     }
 
     /// Counts a BO as in use.
-    pub(super) const fn add(&mut self, place: Place, bytes: u64) {
+    pub(super) const fn add(&mut self, place: Placement, bytes: u64) {
         match place {
-            Place::Vram { visible } => {
+            Placement::Vram { visible } => {
                 self.visible += visible;
                 self.invisible += bytes - visible;
             }
-            Place::Gtt => self.gtt += bytes,
-            Place::System => self.system += bytes,
-            Place::Nowhere => {}
+            Placement::Gtt => self.gtt += bytes,
+            Placement::System => self.system += bytes,
+            Placement::Nowhere => {}
         }
     }
 
     /// Removes a BO from the counts.
-    pub(super) const fn subtract(&mut self, place: Place, bytes: u64) {
+    pub(super) const fn subtract(&mut self, place: Placement, bytes: u64) {
         match place {
-            Place::Vram { visible } => {
+            Placement::Vram { visible } => {
                 self.visible -= visible;
                 self.invisible -= bytes - visible;
             }
-            Place::Gtt => self.gtt -= bytes,
-            Place::System => self.system -= bytes,
-            Place::Nowhere => {}
+            Placement::Gtt => self.gtt -= bytes,
+            Placement::System => self.system -= bytes,
+            Placement::Nowhere => {}
         }
     }
 }

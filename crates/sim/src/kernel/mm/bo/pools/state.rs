@@ -12,7 +12,7 @@ use amdgpu_uapi::{Errno, GemDomain};
 
 use super::{
     budget::Budget,
-    place::{Moves, Place, Signs},
+    place::{Moves, Placement, Signs},
     queue::{Class, Queue, Ticket},
     sizes::{Sizes, Used},
 };
@@ -24,7 +24,7 @@ const ON_CHIP: GemDomain = GemDomain::GDS.union(GemDomain::GWS).union(GemDomain:
 /// A BO in the pools.
 #[derive(Debug)]
 pub(super) struct Resident {
-    pub(super) place: Place,
+    pub(super) place: Placement,
     pub(super) bytes: u64,
     pub(super) preferred: GemDomain,
     pub(super) allowed: GemDomain,
@@ -44,10 +44,12 @@ impl Resident {
     /// Returns `true` if the BO may stay in its current domain. Without `force`, a domain that is only a fallback does not suffice.
     fn is_compatible(&self, sizes: &Sizes, domains: GemDomain, force: bool) -> bool {
         match self.place {
-            Place::Vram { visible } => domains.contains(GemDomain::VRAM) && (!self.for_cpu || visible == self.bytes),
-            Place::Gtt => domains.contains(GemDomain::GTT) && (force || !self.is_gtt_fallback(sizes, domains)),
-            Place::System => domains.contains(GemDomain::CPU) || domains.is_empty(),
-            Place::Nowhere => domains.intersects(ON_CHIP),
+            Placement::Vram { visible } => {
+                domains.contains(GemDomain::VRAM) && (!self.for_cpu || visible == self.bytes)
+            }
+            Placement::Gtt => domains.contains(GemDomain::GTT) && (force || !self.is_gtt_fallback(sizes, domains)),
+            Placement::System => domains.contains(GemDomain::CPU) || domains.is_empty(),
+            Placement::Nowhere => domains.intersects(ON_CHIP),
         }
     }
 
@@ -120,7 +122,7 @@ enum Heap {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct State {
+pub(super) struct PoolState {
     pub(super) used: Used,
     residents: Vec<Option<Resident>>,
     free: Vec<usize>,
@@ -141,7 +143,7 @@ pub(super) struct State {
     pub(super) loses_evicted: bool,
 }
 
-impl State {
+impl PoolState {
     pub(super) fn get(&self, id: usize) -> Option<&Resident> {
         self.residents.get(id)?.as_ref()
     }
@@ -214,12 +216,12 @@ impl State {
         }
     }
 
-    const fn queue(&mut self, place: Place) -> Option<&mut Queue> {
+    const fn queue(&mut self, place: Placement) -> Option<&mut Queue> {
         match place {
-            Place::Vram { visible: 0 } => Some(&mut self.invisible),
-            Place::Vram { .. } => Some(&mut self.visible),
-            Place::Gtt => Some(&mut self.gtt),
-            Place::System | Place::Nowhere => None,
+            Placement::Vram { visible: 0 } => Some(&mut self.invisible),
+            Placement::Vram { .. } => Some(&mut self.visible),
+            Placement::Gtt => Some(&mut self.gtt),
+            Placement::System | Placement::Nowhere => None,
         }
     }
 
@@ -230,7 +232,7 @@ impl State {
         domains: GemDomain,
         sizes: &Sizes,
         keep: Keep,
-    ) -> Result<Option<Place>, Errno> {
+    ) -> Result<Option<Placement>, Errno> {
         for force in [false, true] {
             let Some(resident) = self.get(id) else { return Ok(None) };
             if resident.is_compatible(sizes, domains, force) {
@@ -251,10 +253,10 @@ impl State {
     }
 
     /// Finds room in one of the domains, in the order VRAM, GTT, system memory.
-    pub(super) fn find(&mut self, want: Want, force: bool, sizes: &Sizes, keep: Keep) -> Option<Place> {
+    pub(super) fn find(&mut self, want: Want, force: bool, sizes: &Sizes, keep: Keep) -> Option<Placement> {
         let Want { bytes, domains, for_cpu, gtt_is_fallback } = want;
         if domains.intersects(ON_CHIP) {
-            return Some(Place::Nowhere);
+            return Some(Placement::Nowhere);
         }
         if domains.contains(GemDomain::VRAM) {
             let room = |state: &Self| state.used.room_in_vram(sizes, bytes, for_cpu);
@@ -284,11 +286,11 @@ impl State {
     /// Evicts from VRAM until there is room: from all VRAM while that is full, otherwise from the visible part.
     fn make_room(
         &mut self,
-        room: impl Fn(&Self) -> Option<Place>,
+        room: impl Fn(&Self) -> Option<Placement>,
         for_cpu: bool,
         sizes: &Sizes,
         keep: Keep,
-    ) -> Option<Place> {
+    ) -> Option<Placement> {
         let heap = if for_cpu { Heap::Visible } else { Heap::Vram };
         loop {
             let found = room(self);
@@ -306,17 +308,17 @@ impl State {
     /// Evicts the least recently used BO. Returns `false` if no BO may be evicted, or there is no room for it elsewhere.
     fn evict_one(&mut self, heap: Heap, sizes: &Sizes, keep: Keep) -> bool {
         let victim = match heap {
-            Heap::Gtt => self.victim(Place::Gtt, heap, sizes, keep),
-            Heap::Visible => self.victim(Place::Vram { visible: 1 }, heap, sizes, keep),
+            Heap::Gtt => self.victim(Placement::Gtt, heap, sizes, keep),
+            Heap::Visible => self.victim(Placement::Vram { visible: 1 }, heap, sizes, keep),
             Heap::Vram => {
-                let visible = self.victim(Place::Vram { visible: 1 }, heap, sizes, keep);
-                let invisible = self.victim(Place::Vram { visible: 0 }, heap, sizes, keep);
+                let visible = self.victim(Placement::Vram { visible: 1 }, heap, sizes, keep);
+                let invisible = self.victim(Placement::Vram { visible: 0 }, heap, sizes, keep);
                 [visible, invisible].into_iter().flatten().min()
             }
         };
         let Some((.., id)) = victim else { return false };
         let Some(place) = self.refuge(id, heap, sizes) else { return false };
-        let is_lost = place == Place::Nowhere || self.loses_evicted;
+        let is_lost = place == Placement::Nowhere || self.loses_evicted;
         self.move_to(id, place, Why::Eviction, sizes);
         if let Some(resident) = self.get(id).filter(|_| is_lost) {
             // Contents that a job still uses are not discarded.
@@ -328,7 +330,7 @@ impl State {
     }
 
     /// Returns the first BO of a queue that may be evicted. BOs that were used since they were queued are queued again.
-    fn victim(&mut self, queue: Place, heap: Heap, sizes: &Sizes, keep: Keep) -> Option<Ticket> {
+    fn victim(&mut self, queue: Placement, heap: Heap, sizes: &Sizes, keep: Keep) -> Option<Ticket> {
         let mut looked_at = None;
         while let Some(ticket) = self.queue(queue)?.behind(looked_at) {
             let (class, queued, id) = ticket;
@@ -350,28 +352,28 @@ impl State {
     }
 
     /// Returns the domain to which a BO is evicted.
-    fn refuge(&self, id: usize, heap: Heap, sizes: &Sizes) -> Option<Place> {
+    fn refuge(&self, id: usize, heap: Heap, sizes: &Sizes) -> Option<Placement> {
         let resident = self.get(id)?;
         let bytes = resident.bytes;
         if heap == Heap::Gtt {
             return self.used.room_in_system(sizes, bytes);
         }
         if resident.class == Class::Discardable {
-            return Some(Place::Nowhere);
+            return Some(Placement::Nowhere);
         }
         if heap == Heap::Visible && !resident.for_cpu && self.used.has_invisible_room(sizes, bytes) {
-            return Some(Place::Vram { visible: 0 });
+            return Some(Placement::Vram { visible: 0 });
         }
         self.used.room_in_gtt(sizes, bytes).or_else(|| self.used.room_in_system(sizes, bytes))
     }
 
     /// Moves a BO. Moves to and from VRAM are copies.
-    pub(super) fn move_to(&mut self, id: usize, place: Place, why: Why, sizes: &Sizes) {
+    pub(super) fn move_to(&mut self, id: usize, place: Placement, why: Why, sizes: &Sizes) {
         let now = self.tick();
         let Some(resident) = self.get(id) else { return };
         let (from, bytes, old_ticket) = (resident.place, resident.bytes, resident.ticket(id));
-        let is_vram = |place| matches!(place, Place::Vram { .. });
-        if from != Place::Nowhere && place != Place::Nowhere && (is_vram(from) || is_vram(place)) {
+        let is_vram = |place| matches!(place, Placement::Vram { .. });
+        if from != Placement::Nowhere && place != Placement::Nowhere && (is_vram(from) || is_vram(place)) {
             self.moves.bytes = self.moves.bytes.saturating_add(bytes);
             self.moves.evictions += u64::from(why == Why::Eviction);
         }

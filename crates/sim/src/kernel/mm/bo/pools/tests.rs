@@ -57,7 +57,7 @@ fn any_op() -> impl Strategy<Value = Op> {
 /// A BO in the model.
 #[derive(Clone, Copy, Debug)]
 struct Known {
-    place: Place,
+    place: Placement,
     bytes: u64,
     preferred: GemDomain,
     allowed: GemDomain,
@@ -91,43 +91,43 @@ impl Model {
 
     /// Returns the bytes in VRAM, in its visible part, in GTT and in system memory.
     fn used(&self) -> [u64; 4] {
-        let visible = |bo: &Known| if let Place::Vram { visible } = bo.place { visible } else { 0 };
-        let within = |place: Place| self.sum(|bo| if bo.place == place { bo.bytes } else { 0 });
-        let vram = self.sum(|bo| if matches!(bo.place, Place::Vram { .. }) { bo.bytes } else { 0 });
-        [vram, self.sum(visible), within(Place::Gtt), within(Place::System)]
+        let visible = |bo: &Known| if let Placement::Vram { visible } = bo.place { visible } else { 0 };
+        let within = |place: Placement| self.sum(|bo| if bo.place == place { bo.bytes } else { 0 });
+        let vram = self.sum(|bo| if matches!(bo.place, Placement::Vram { .. }) { bo.bytes } else { 0 });
+        [vram, self.sum(visible), within(Placement::Gtt), within(Placement::System)]
     }
 
-    fn room(&self, bytes: u64, place: Full, for_cpu: bool) -> Option<Place> {
+    fn room(&self, bytes: u64, place: Full, for_cpu: bool) -> Option<Placement> {
         let ([vram, visible, gtt, _], sizes) = (self.used(), &self.sizes);
         if place == Full::Gtt {
-            return (gtt + bytes <= sizes.gtt).then_some(Place::Gtt);
+            return (gtt + bytes <= sizes.gtt).then_some(Placement::Gtt);
         }
         let invisible_room = sizes.vram - sizes.visible - (vram - visible);
         let in_sight = if for_cpu { bytes } else { bytes.saturating_sub(invisible_room) };
         let fits = vram + bytes <= sizes.vram - sizes.reserved && visible + in_sight <= sizes.visible;
-        fits.then_some(Place::Vram { visible: in_sight })
+        fits.then_some(Placement::Vram { visible: in_sight })
     }
 
-    fn system_room(&self, bytes: u64) -> Option<Place> {
-        (self.used()[3] + bytes <= self.sizes.system).then_some(Place::System)
+    fn system_room(&self, bytes: u64) -> Option<Placement> {
+        (self.used()[3] + bytes <= self.sizes.system).then_some(Placement::System)
     }
 
-    fn refuge(&self, bo: &Known, full: Full) -> Option<Place> {
+    fn refuge(&self, bo: &Known, full: Full) -> Option<Placement> {
         let [vram, visible, ..] = self.used();
         let invisible_room = self.sizes.vram - self.sizes.visible - (vram - visible);
         match full {
             Full::Gtt => self.system_room(bo.bytes),
-            _ if bo.discardable => Some(Place::Nowhere),
-            Full::Visible if !bo.for_cpu && invisible_room >= bo.bytes => Some(Place::Vram { visible: 0 }),
+            _ if bo.discardable => Some(Placement::Nowhere),
+            Full::Visible if !bo.for_cpu && invisible_room >= bo.bytes => Some(Placement::Vram { visible: 0 }),
             _ => self.room(bo.bytes, Full::Gtt, false).or_else(|| self.system_room(bo.bytes)),
         }
     }
 
     /// Evicts the least recently used BO that may be evicted and has room elsewhere.
     fn evict(&mut self, full: Full, since: u64, vm: Option<u64>) -> bool {
-        let in_the_way = |place: Place| match (full, place) {
-            (Full::Vram, Place::Vram { .. }) | (Full::Gtt, Place::Gtt) => true,
-            (Full::Visible, Place::Vram { visible }) => visible > 0,
+        let in_the_way = |place: Placement| match (full, place) {
+            (Full::Vram, Placement::Vram { .. }) | (Full::Gtt, Placement::Gtt) => true,
+            (Full::Visible, Placement::Vram { visible }) => visible > 0,
             _ => false,
         };
         let last_use = |bo: &Known| bo.used.max(bo.vm.map_or(0, |vm| self.vms[vm as usize]));
@@ -142,11 +142,11 @@ impl Model {
         true
     }
 
-    fn relocate(&mut self, id: usize, place: Place, evicted: bool) {
+    fn relocate(&mut self, id: usize, place: Placement, evicted: bool) {
         self.now += 1;
         let bo = self.bos.get_mut(&id).unwrap();
-        let vram = |place| matches!(place, Place::Vram { .. });
-        if bo.place != Place::Nowhere && place != Place::Nowhere && (vram(bo.place) || vram(place)) {
+        let vram = |place| matches!(place, Placement::Vram { .. });
+        if bo.place != Placement::Nowhere && place != Placement::Nowhere && (vram(bo.place) || vram(place)) {
             self.moves.bytes += bo.bytes;
             self.moves.evictions += u64::from(evicted);
         }
@@ -154,7 +154,7 @@ impl Model {
     }
 
     /// Finds free room, or with `force` evicts others.
-    fn find(&mut self, want: Want, force: bool, since: u64, vm: Option<u64>) -> Option<Place> {
+    fn find(&mut self, want: Want, force: bool, since: u64, vm: Option<u64>) -> Option<Placement> {
         let Want { bytes, domains, for_cpu, gtt_is_fallback } = want;
         let mut heaps = Vec::new();
         if domains.contains(VRAM) {
@@ -177,7 +177,7 @@ impl Model {
         if domains.contains(GemDomain::CPU) || domains.is_empty() { self.system_room(bytes) } else { None }
     }
 
-    fn create(&mut self, bytes: u64, domains: GemDomain, flags: GemCreateFlags) -> Option<(Place, GemDomain)> {
+    fn create(&mut self, bytes: u64, domains: GemDomain, flags: GemCreateFlags) -> Option<(Placement, GemDomain)> {
         let for_cpu = flags.contains(GemCreateFlags::CPU_ACCESS_REQUIRED);
         let mut attempts = vec![(domains, for_cpu)];
         if for_cpu {
@@ -199,10 +199,10 @@ impl Model {
 
     fn is_compatible(&self, bo: &Known, domains: GemDomain, force: bool) -> bool {
         match bo.place {
-            Place::Vram { visible } => domains.contains(VRAM) && (!bo.for_cpu || visible == bo.bytes),
-            Place::Gtt => domains.contains(GTT) && (force || !self.falls_back(bo, domains)),
-            Place::System => domains.contains(GemDomain::CPU) || domains.is_empty(),
-            Place::Nowhere => false,
+            Placement::Vram { visible } => domains.contains(VRAM) && (!bo.for_cpu || visible == bo.bytes),
+            Placement::Gtt => domains.contains(GTT) && (force || !self.falls_back(bo, domains)),
+            Placement::System => domains.contains(GemDomain::CPU) || domains.is_empty(),
+            Placement::Nowhere => false,
         }
     }
 
@@ -249,7 +249,7 @@ impl Model {
         let bo = self.bos.get_mut(&id).unwrap();
         bo.for_cpu = true;
         let (place, bytes) = (bo.place, bo.bytes);
-        if matches!(place, Place::Vram { visible } if visible != bytes) {
+        if matches!(place, Placement::Vram { visible } if visible != bytes) {
             self.moves.cpu_page_faults += 1;
             let want = |domains| Want { bytes, domains, for_cpu: true, gtt_is_fallback: false };
             let found =
