@@ -21,7 +21,7 @@ use crate::{
     cli::{Arguments, Command, RunArguments},
     document,
     gpu::{
-        surroundings,
+        host,
         target::{NoTarget, Target},
         test_context::TestContext,
     },
@@ -31,8 +31,9 @@ use crate::{
         soak,
     },
     level::Level,
-    list, many,
+    list,
     mode::{Mode, Test},
+    multi_gpu,
     options::Options,
     output::{
         outputs::Reports,
@@ -154,7 +155,7 @@ fn execute(arguments: &RunArguments, given: &[OsString]) -> Exit {
             allowed(arguments, options.level).map_or_else(|exit| exit, |target| be_child(arguments, target, &options))
         }
         Mode::Several(test) => {
-            many::run(arguments, given, &interrupted()).unwrap_or_else(|| test_one(test, arguments, given))
+            multi_gpu::run(arguments, given, &interrupted()).unwrap_or_else(|| test_one(test, arguments, given))
         }
         Mode::One(test) => test_one(test, arguments, given),
     }
@@ -271,16 +272,16 @@ fn may(arguments: &RunArguments, target: &Target, level: Level) -> Result<(), Ex
         complain(&"the level destructive resets the GPU: it needs --i-accept-a-gpu-reset");
         return Err(Exit::Invalid);
     }
-    let Some(device) = target.node().and_then(|node| surroundings::device(Path::new("/"), node)) else {
+    let Some(device) = target.node().and_then(|node| host::device(Path::new("/"), node)) else {
         return Ok(());
     };
-    if arguments.gpu.is_none() && surroundings::sleeps(&device) {
+    if arguments.gpu.is_none() && host::sleeps(&device) {
         complain(&format_args!("{} sleeps, and is not woken up unless --gpu names it", target.gpu().location));
         return Err(Exit::Skip);
     }
     if level >= Level::Stress
         && !arguments.display_ok
-        && let Some(connector) = surroundings::display(&device)
+        && let Some(connector) = host::display(&device)
     {
         let location = &target.gpu().location;
         complain(&format_args!(

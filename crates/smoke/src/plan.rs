@@ -17,14 +17,14 @@ use crate::{
 
 /// A check on the ring it is for, if it is for one.
 #[derive(Clone)]
-pub(crate) struct Step {
+pub(crate) struct PlannedCheck {
     /// The full id.
     pub(crate) id: String,
     pub(crate) check: Check,
     ring: Option<Ring>,
 }
 
-impl Step {
+impl PlannedCheck {
     /// Tries it.
     pub(crate) fn run(&self, test: &TestContext<'_>) -> Outcome {
         self.check.try_with(test, || match (self.check.body, self.ring) {
@@ -80,11 +80,11 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Check> {
 }
 
 /// Returns the steps of a run: every chosen check of the level and below, once per ring of `rings` if it is a ring check.
-pub(crate) fn plan(rings: &[Ring], level: Level, choice: &Choice) -> Vec<Step> {
+pub(crate) fn plan(rings: &[Ring], level: Level, choice: &Choice) -> Vec<PlannedCheck> {
     let Shard { index, count } = choice.shard.unwrap_or(Shard { index: 1, count: 1 });
     let steps = all()
         .filter(|check| check.level <= level)
-        .flat_map(|check| Step::of(check, rings))
+        .flat_map(|check| PlannedCheck::of(check, rings))
         .filter(|step| choice.filter.as_ref().is_none_or(|filter| filter.fits(&step.id)))
         .skip(index.saturating_sub(1))
         .step_by(count.max(1));

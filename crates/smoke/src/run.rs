@@ -12,7 +12,7 @@ use crate::{
     hardware::{verdict, watch::Watch},
     level::Level,
     options::Options,
-    plan::{self, Step},
+    plan::{self, PlannedCheck},
     result::{
         check_result::CheckResult,
         outcome::{Failure, Stop},
@@ -95,7 +95,7 @@ pub fn run(target: &Target, options: &Options, observer: &mut dyn Observer) -> R
 fn follow(
     test: TestContext<'_>,
     gpu: Gpu,
-    steps: &[Step],
+    steps: &[PlannedCheck],
     start: Instant,
     watch: &mut Watch,
     options: &Options,
@@ -126,7 +126,7 @@ fn follow(
 /// Tries a step, and looks whether the GPU is still there. Checks that reset the GPU have a file of their own.
 fn tried(
     shared: &mut Option<TestContext<'_>>,
-    step: &Step,
+    step: &PlannedCheck,
     began: Instant,
     watch: &mut Watch,
     options: &Options,
@@ -140,18 +140,18 @@ fn tried(
         return (CheckResult::new(&step.id, Status::Skip, "", began.elapsed()), None);
     };
     if step.check.level < Level::Destructive {
-        return in_lab(test, step, began, watch, options);
+        return in_context(test, step, began, watch, options);
     }
     match shielded(|| TestContext::open(test.target, options.settings())) {
-        Ok(own) => in_lab(&own, step, began, watch, options),
+        Ok(own) => in_context(&own, step, began, watch, options),
         Err(broken) => (judged(&step.id, began, Err(broken)), None),
     }
 }
 
 /// Tries a step with an open device: its result, and why the GPU cannot be trusted afterwards, if so.
-pub(crate) fn in_lab(
+pub(crate) fn in_context(
     test: &TestContext<'_>,
-    step: &Step,
+    step: &PlannedCheck,
     began: Instant,
     watch: &mut Watch,
     options: &Options,

@@ -8,15 +8,15 @@ use amdgpu_winsys::{
     winsys::{Device, GfxLevel},
 };
 
-use crate::gpu::tape::{Tape, Taped};
+use crate::gpu::packet_trace::{PacketTrace, TracedStream};
 
 /// Room for any job of this test, in dwords.
 const CAPACITY: usize = 4096;
 
 /// A stream for one ring, and the few commands that PM4 and SDMA have in common.
 pub(crate) enum Recorder {
-    Pm4(Taped<pm4::Target>),
-    Sdma(Taped<sdma::Version>),
+    Pm4(TracedStream<pm4::Target>),
+    Sdma(TracedStream<sdma::Version>),
 }
 
 impl Recorder {
@@ -25,15 +25,15 @@ impl Recorder {
     pub(crate) fn new(device: &Device, target: Target) -> Result<Self> {
         Ok(match target {
             Target::Pm4(target) => {
-                let mut stream = Taped::new(device, target, CAPACITY)?;
+                let mut stream = TracedStream::new(device, target, CAPACITY)?;
                 acquire(&mut stream, pm4::CacheActions::ACQUIRE)?;
                 Self::Pm4(stream)
             }
-            Target::Sdma(version) => Self::Sdma(Taped::new(device, version, CAPACITY)?),
+            Target::Sdma(version) => Self::Sdma(TracedStream::new(device, version, CAPACITY)?),
         })
     }
 
-    pub(crate) fn finish(self) -> Result<(CommandList, Tape)> {
+    pub(crate) fn finish(self) -> Result<(CommandList, PacketTrace)> {
         match self {
             Self::Pm4(stream) => stream.finish(),
             Self::Sdma(stream) => stream.finish(),
@@ -188,7 +188,7 @@ impl Recorder {
 /// otherwise they would come before earlier packets.
 ///
 /// Source: Mesa 25.0.7 `src/amd/vulkan/radv_cs.c`, `radv_cs_emit_cache_flush`.
-fn acquire(stream: &mut Taped<pm4::Target>, actions: pm4::CacheActions) -> Result<()> {
+fn acquire(stream: &mut TracedStream<pm4::Target>, actions: pm4::CacheActions) -> Result<()> {
     let target = stream.language();
     if target.ring == pm4::Ring::Gfx && target.level < GfxLevel::Gfx10 {
         stream.push(&pm4::PfpSyncMe)?;
@@ -200,7 +200,7 @@ fn acquire(stream: &mut Taped<pm4::Target>, actions: pm4::CacheActions) -> Resul
 /// on the packet leaves out units that the kernel reserves.
 ///
 /// Source: Mesa 25.0.7 `src/amd/vulkan/radv_queue.c`, `radv_emit_compute`.
-fn set_thread_masks(stream: &mut Taped<pm4::Target>, flags: pm4::HeaderFlags, engines: u32) -> Result<()> {
+fn set_thread_masks(stream: &mut TracedStream<pm4::Target>, flags: pm4::HeaderFlags, engines: u32) -> Result<()> {
     use registers as r;
     const KEEP_RESERVED: u64 = 3;
     let level = stream.language().level;
@@ -249,7 +249,7 @@ pub(crate) struct Grid<'g> {
 
 /// Transfers by the command processor, split into packets; the last one synchronizes with what follows.
 fn cp_dma(
-    stream: &mut Taped<pm4::Target>,
+    stream: &mut TracedStream<pm4::Target>,
     level: GfxLevel,
     to: GpuVa,
     from: GpuVa,

@@ -16,7 +16,7 @@ use amdgpu_sim::{
 use amdgpu_winsys::winsys::{self, Device, Kernel, Node, Observer, PciAddress, RenderNode};
 
 use crate::{
-    gpu::{mutant::Mutant, surroundings},
+    gpu::{host, mutant::Mutant},
     hardware::source::Monitor,
     result::report::Gpu,
 };
@@ -161,9 +161,8 @@ impl Target {
         let path = node.path;
         let others = Node::enumerate(Path::new("/")).unwrap_or_default();
         // Opening a GPU that sleeps would wake it up.
-        let is_awake = |node: &Node| {
-            !surroundings::device(Path::new("/"), &node.path).is_some_and(|device| surroundings::sleeps(&device))
-        };
+        let is_awake =
+            |node: &Node| !host::device(Path::new("/"), &node.path).is_some_and(|device| host::sleeps(&device));
         let others = others.into_iter().filter(|other| other.path != path && is_awake(other));
         let peer =
             |other: Node| Peer { name: place(&other), open: Box::new(move || Device::new(render_node(&other.path)?)) };
@@ -242,7 +241,7 @@ impl Target {
         if let Some(device) = &self.device {
             return device.profile().sysfs.clone();
         }
-        let directory = self.node.as_deref().and_then(|node| surroundings::device(Path::new("/"), node));
+        let directory = self.node.as_deref().and_then(|node| host::device(Path::new("/"), node));
         directory.map(|directory| RecordedFiles::of_directory(&directory)).unwrap_or_default()
     }
 

@@ -14,10 +14,10 @@ use amdgpu_winsys::{
 
 use crate::{
     gpu::{
+        packet_trace::{Bound, PacketTrace},
         pattern,
         recorder::Recorder,
         ring::Ring,
-        tape::{Bound, Tape},
         target::Target,
     },
     result::{
@@ -75,7 +75,7 @@ pub(crate) struct TestContext<'a> {
     is_stand_in: bool,
     map: VaMap,
     /// Packets recorded last.
-    tape: RefCell<Option<Tape>>,
+    trace: RefCell<Option<PacketTrace>>,
     /// Bandwidths of the check that runs.
     bandwidths: RefCell<Vec<Bandwidth>>,
     /// Copies between GPUs of the check that runs.
@@ -102,7 +102,7 @@ impl<'a> TestContext<'a> {
         };
         let witness = witness.ok();
         let vram_lost = device.vram_lost_counter().ok();
-        let (tape, bandwidths, peers, tested, hang) = Default::default();
+        let (trace, bandwidths, peers, tested, hang) = Default::default();
         Ok(Self {
             target,
             settings,
@@ -113,7 +113,7 @@ impl<'a> TestContext<'a> {
             vram_lost,
             is_stand_in,
             map,
-            tape,
+            trace,
             bandwidths,
             peers,
             tested,
@@ -169,7 +169,7 @@ impl<'a> TestContext<'a> {
         {
             changes.push(format!("QUERY_STATE2 of a context that did nothing: {state:?}"));
         }
-        let ib = self.tape.borrow().as_ref().map(Tape::lines).unwrap_or_default();
+        let ib = self.trace.borrow().as_ref().map(PacketTrace::lines).unwrap_or_default();
         let hang = self.hang.borrow().as_ref().map(ToString::to_string).unwrap_or_default();
         let hang = hang.lines().map(str::to_owned).collect();
         Evidence { fault: self.fault_since(before), changes, hang, ib, ..Evidence::default() }
@@ -177,7 +177,7 @@ impl<'a> TestContext<'a> {
 
     /// Forgets what was recorded.
     pub(crate) fn rewind(&self) {
-        self.tape.replace(None);
+        self.trace.replace(None);
         self.hang.replace(None);
         self.bandwidths.take();
         self.peers.take();
@@ -329,8 +329,8 @@ impl<'a> TestContext<'a> {
     ) -> Result<CommandList, Stop> {
         let mut recorder = Recorder::new(&self.device, queue.target()).doing("making a stream")?;
         commands(&mut recorder).doing("recording")?;
-        let (list, tape) = recorder.finish().doing("closing a stream")?;
-        self.tape.replace(Some(tape.with(Bound::now(&self.map))));
+        let (list, trace) = recorder.finish().doing("closing a stream")?;
+        self.trace.replace(Some(trace.with(Bound::now(&self.map))));
         Ok(list)
     }
 

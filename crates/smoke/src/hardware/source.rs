@@ -11,7 +11,7 @@ use std::{
 use amdgpu_sim::{SimDevice, sysfs};
 use amdgpu_winsys::winsys::PciAddress;
 
-use crate::gpu::surroundings;
+use crate::gpu::host;
 
 /// The maximum number of bytes that are read from a file, which is more than any file has.
 const LONGEST: u64 = 64 << 10;
@@ -47,7 +47,7 @@ impl Monitor {
         match self {
             Self::None => None,
             Self::Node(node) => {
-                let found = fs::canonicalize(surroundings::device(Path::new("/"), node)?).ok()?;
+                let found = fs::canonicalize(host::device(Path::new("/"), node)?).ok()?;
                 Some(Box::new(Directory(found)))
             }
             Self::Simulated(device) => Some(Box::new(Simulated(device.clone()))),

@@ -16,9 +16,9 @@ use crate::{
     hardware::watch::Watch,
     isolation::message::{Message, Planned},
     options::Options,
-    plan::{self, Step},
+    plan::{self, PlannedCheck},
     result::{check_result::CheckResult, exit::Exit, status::Status, tested::Progress},
-    run::{in_lab, judged, shielded},
+    run::{in_context, judged, shielded},
 };
 
 /// The task of a child: the first child makes the plan, and each further child runs one check of it.
@@ -64,30 +64,30 @@ pub(crate) fn work(task: &Task, target: &Target, options: &Options, trouble: Opt
             tell(&Message::Planned { gpu: Box::new(gpu), steps: planned.collect() });
             // Opening it was the first check of most plans.
             if let Some(open) = steps.iter().find(|step| step.id == inventory::OPEN) {
-                told(in_lab(&test, open, began, &mut watch, options));
+                report(in_context(&test, open, began, &mut watch, options));
             }
         }
         (Ok(test), Task::Try(id)) => match step(&test, options, id) {
-            Some(step) => told(in_lab(&test, &step, began, &mut watch, options)),
-            None => told((CheckResult::new(id, Status::Crash, "the plan has no such check", began.elapsed()), None)),
+            Some(step) => report(in_context(&test, &step, began, &mut watch, options)),
+            None => report((CheckResult::new(id, Status::Crash, "the plan has no such check", began.elapsed()), None)),
         },
         (Err(broken), task) => {
             let id = match task {
                 Task::Plan => inventory::OPEN,
                 Task::Try(id) => id,
             };
-            told((judged(id, began, Err(broken)), None));
+            report((judged(id, began, Err(broken)), None));
         }
     }
     Exit::Pass
 }
 
 /// Returns the check, even if the user did not select it, because the parent runs the opening after every failure.
-fn step(test: &TestContext<'_>, options: &Options, id: &str) -> Option<Step> {
+fn step(test: &TestContext<'_>, options: &Options, id: &str) -> Option<PlannedCheck> {
     plan::plan(&test.rings, options.level, &Choice::default()).into_iter().find(|step| step.id == id)
 }
 
-fn told((result, lost): (CheckResult, Option<String>)) {
+fn report((result, lost): (CheckResult, Option<String>)) {
     tell(&Message::Result { result: Box::new(result), lost });
 }
 

@@ -1,6 +1,7 @@
 //! The reports of a run, with a module for each format.
 
 pub(crate) mod bundle;
+pub(crate) mod document;
 pub(crate) mod html;
 pub(crate) mod human;
 pub(crate) mod igt;
@@ -13,4 +14,3 @@ pub(crate) mod sink;
 pub(crate) mod tap;
 pub(crate) mod terminal;
 pub(crate) mod text;
-pub(crate) mod whole;

@@ -6,6 +6,7 @@ use crate::{
     cli::Outputs,
     output::{
         bundle::Bundle,
+        document::Document,
         html::Html,
         human::{self, Human},
         igt::Igt,
@@ -15,7 +16,6 @@ use crate::{
         sink::{STDOUT, Sink, Troubles},
         tap::Tap,
         text::Text,
-        whole::Whole,
     },
     result::{
         check_result::CheckResult,
@@ -68,7 +68,7 @@ impl Reports {
             observers.push(Box::new(human.with_bundle(named).with_hint(hint.clone())));
         }
         if let Some(path) = &outputs.json {
-            observers.push(Box::new(Whole::new(Sink::create(path, &troubles)?, json::document, so_far.clone())));
+            observers.push(Box::new(Document::new(Sink::create(path, &troubles)?, json::document, so_far.clone())));
         }
         if let Some(path) = &outputs.jsonl {
             observers.push(Box::new(JsonLines(Sink::create_synced(path, &troubles)?)));
@@ -77,7 +77,7 @@ impl Reports {
             observers.push(Box::new(Tap::new(Sink::create(path, &troubles)?, outputs.tap_version)));
         }
         if let Some(path) = &outputs.junit {
-            observers.push(Box::new(Whole::new(Sink::create(path, &troubles)?, junit::document, so_far.clone())));
+            observers.push(Box::new(Document::new(Sink::create(path, &troubles)?, junit::document, so_far.clone())));
         }
         if let Some(path) = &outputs.html {
             observers.push(Box::new(Html::new(Sink::create(path, &troubles)?)));

@@ -22,7 +22,7 @@ use nix::{
 
 use crate::{
     cli::{Outputs, RunArguments},
-    gpu::surroundings,
+    gpu::host,
     output::{
         sink::{STDOUT, Sink, Troubles},
         terminal::{after_troubles, complain},
@@ -86,7 +86,7 @@ fn present() -> std::io::Result<Vec<One>> {
     let mut gpus = Vec::new();
     for node in nodes {
         let name = node.pci.to_string();
-        if surroundings::device(Path::new("/"), &node.path).is_some_and(|device| surroundings::sleeps(&device)) {
+        if host::device(Path::new("/"), &node.path).is_some_and(|device| host::sleeps(&device)) {
             complain(&format_args!("{name} is not tested: it sleeps, and is not woken up unless --gpu names it"));
             continue;
         }

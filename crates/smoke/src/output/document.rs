@@ -11,14 +11,14 @@ use crate::{
 
 /// A report as a document. Whenever a check starts, its file is replaced with the report of the checks that have ended, so that a
 /// killed run leaves a valid report.
-pub(crate) struct Whole {
+pub(crate) struct Document {
     sink: Sink,
     write: fn(&Report) -> String,
     so_far: Report,
     planned: usize,
 }
 
-impl Whole {
+impl Document {
     /// Creates the report. `so_far` is the report before the run begins.
     pub(crate) fn new(sink: Sink, write: fn(&Report) -> String, so_far: Report) -> Self {
         Self { sink, write, so_far, planned: 0 }
@@ -31,7 +31,7 @@ impl Whole {
     }
 }
 
-impl Observer for Whole {
+impl Observer for Document {
     fn began(&mut self, gpu: &Gpu) {
         self.so_far.gpu = gpu.clone();
         self.replace();

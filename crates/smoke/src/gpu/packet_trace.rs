@@ -26,23 +26,23 @@ const ROWS: usize = 4;
 const OPERAND: &str = "         ";
 
 /// A stream whose first packets are kept for the report.
-pub(crate) struct Taped<L: Language> {
+pub(crate) struct TracedStream<L: Language> {
     stream: Stream<L>,
-    tape: Vec<u32>,
+    trace: Vec<u32>,
 }
 
 /// The first dwords of a command list.
 #[derive(Clone, Debug)]
-pub(crate) struct Tape {
+pub(crate) struct PacketTrace {
     target: Target,
     dwords: Vec<u32>,
     /// Bindings of the moment when the list was recorded: a check frees its memory before its failure is reported.
     bound: Bound,
 }
 
-impl<L: Language> Taped<L> {
+impl<L: Language> TracedStream<L> {
     pub(crate) fn new(device: &Device, language: L, capacity: usize) -> Result<Self> {
-        Ok(Self { stream: Stream::new(device, language, capacity)?, tape: Vec::new() })
+        Ok(Self { stream: Stream::new(device, language, capacity)?, trace: Vec::new() })
     }
 
     pub(crate) fn language(&self) -> L {
@@ -52,10 +52,10 @@ impl<L: Language> Taped<L> {
     /// Records a packet.
     pub(crate) fn push<P: Packet<Language = L>>(&mut self, packet: &P) -> Result<()> {
         self.stream.push(packet)?;
-        let (used, len) = (self.tape.len(), packet.len_dwords(self.language())?);
+        let (used, len) = (self.trace.len(), packet.len_dwords(self.language())?);
         if used + len <= KEPT {
-            self.tape.resize(used + len, 0);
-            packet.encode(self.stream.language(), self.tape.get_mut(used..).unwrap_or_default())?;
+            self.trace.resize(used + len, 0);
+            packet.encode(self.stream.language(), self.trace.get_mut(used..).unwrap_or_default())?;
         }
         Ok(())
     }
@@ -63,17 +63,17 @@ impl<L: Language> Taped<L> {
     /// Records dwords that are no packet of the library's.
     pub(crate) fn push_raw(&mut self, dwords: &[u32]) -> Result<()> {
         self.stream.reserve(dwords.len())?.copy_from_slice(dwords);
-        self.tape.extend_from_slice(dwords);
+        self.trace.extend_from_slice(dwords);
         Ok(())
     }
 
-    pub(crate) fn finish(self) -> Result<(CommandList, Tape)> {
+    pub(crate) fn finish(self) -> Result<(CommandList, PacketTrace)> {
         let target = self.stream.language().into();
-        Ok((self.stream.finish()?, Tape { target, dwords: self.tape, bound: Bound::default() }))
+        Ok((self.stream.finish()?, PacketTrace { target, dwords: self.trace, bound: Bound::default() }))
     }
 }
 
-impl Tape {
+impl PacketTrace {
     /// The same with what is bound now.
     pub(crate) fn with(self, bound: Bound) -> Self {
         Self { bound, ..self }
@@ -173,7 +173,7 @@ mod tests {
 
     fn lines(dwords: Vec<u32>) -> Vec<String> {
         let target = Target::new(GfxLevel::Gfx10_3, Ip::Gfx).unwrap();
-        Tape { target, dwords, bound: Bound::default() }.lines()
+        PacketTrace { target, dwords, bound: Bound::default() }.lines()
     }
 
     #[test]
