@@ -1,16 +1,12 @@
 //! Cost of recording and submitting once they are warm: no heap allocation, one ioctl.
-#![expect(unsafe_code, reason = "a counting allocator")]
 
 mod support;
 
-use std::{
-    alloc::{GlobalAlloc, Layout, System},
-    cell::Cell,
-    sync::Arc,
-};
+use std::sync::Arc;
 
-use amdgpu_layers::{Answered, Counter, Forward, Ioctl, Layer, Mapped, Mmap, Munmap, Reserve, Reserved, Unmapped};
+use amdgpu_layers::{Counter, Forward, Layer as _};
 use amdgpu_sim::SimKernel;
+use amdgpu_test_support::allocations::{self, Counting, Inside};
 use amdgpu_winsys::{
     cs::{BoListMode, CommandList, Preambles, Queue, QueueOptions, Stream, Submission, SyncPoint, pm4},
     heaps::{AllocateInfo, DeviceMemory, MemoryManager, TableOptions},
@@ -18,63 +14,8 @@ use amdgpu_winsys::{
 };
 use support::{chip, job_time};
 
-thread_local! {
-    /// Allocations of this thread outside the kernel.
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-    /// `true` if this thread is inside the kernel, whose allocations are its own affair.
-    static IN_KERNEL: Cell<bool> = const { Cell::new(false) };
-}
-
-struct Counting;
-
-// SAFETY: every call is passed on to the system's allocator unchanged; counting touches nothing but two cells.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        if !IN_KERNEL.get() {
-            ALLOCATIONS.set(ALLOCATIONS.get() + 1);
-        }
-        // SAFETY: the caller's promises are passed on unchanged.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promises are passed on unchanged.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
-
-/// Marks the time that a thread spends inside of the kernel.
-struct Inside;
-
-impl Inside {
-    fn during<T>(call: impl FnOnce() -> T) -> T {
-        IN_KERNEL.set(true);
-        let result = call();
-        IN_KERNEL.set(false);
-        result
-    }
-}
-
-impl Layer for Inside {
-    fn ioctl<'c>(&self, call: Ioctl<'c>) -> Answered<'c> {
-        Self::during(|| call.forward())
-    }
-
-    fn mmap<'c>(&self, call: Mmap<'c>) -> Mapped<'c> {
-        Self::during(|| call.forward())
-    }
-
-    fn munmap<'c>(&self, call: Munmap<'c>) -> Unmapped<'c> {
-        Self::during(|| call.forward())
-    }
-
-    fn reserve<'c>(&self, call: Reserve<'c>) -> Reserved<'c> {
-        Self::during(|| call.forward())
-    }
-}
 
 type Counted = Forward<Forward<SimKernel, Counter>, Inside>;
 
@@ -96,12 +37,12 @@ fn recording_a_packet_allocates_nothing() {
     let memory = manager.allocate(&AllocateInfo::new(5, 4096)).unwrap();
     let target = pm4::Target::gfx(device.info().gfx_level);
     let mut stream = Stream::new(&device, target, 4096).unwrap();
-    let before = (ALLOCATIONS.get(), ioctls(&kernel));
+    let before = (allocations::count(), ioctls(&kernel));
     for value in 0..100_u32 {
         stream.push(&pm4::EndOfPipe::fence(memory.address(), value)).unwrap();
         stream.push(&pm4::Nop::Skip(&[0; 5])).unwrap();
     }
-    assert_eq!((ALLOCATIONS.get(), ioctls(&kernel)), before);
+    assert_eq!((allocations::count(), ioctls(&kernel)), before);
     assert!(stream.len() > 1000);
 }
 
@@ -114,19 +55,19 @@ fn recording_again_allocates_nothing_and_finishing_hardly_anything() {
     let memories: Vec<_> = (0..100).map(|_| manager.allocate(&AllocateInfo::new(0, 4096)).unwrap()).collect();
     let target = pm4::Target::gfx(device.info().gfx_level);
     let record = |stream: &mut Stream<pm4::Target>, memories: &[DeviceMemory]| {
-        let before = (ALLOCATIONS.get(), ioctls(&kernel));
+        let before = (allocations::count(), ioctls(&kernel));
         for _ in 0..10 {
             for memory in memories {
                 stream.keep(memory.binding());
             }
         }
         stream.push(&pm4::Nop::Skip(&[0; 5])).unwrap();
-        (ALLOCATIONS.get() - before.0, ioctls(&kernel) - before.1)
+        (allocations::count() - before.0, ioctls(&kernel) - before.1)
     };
     let counting = |work: &mut dyn FnMut()| {
-        let before = ALLOCATIONS.get();
+        let before = allocations::count();
         work();
-        ALLOCATIONS.get() - before
+        allocations::count() - before
     };
     let mut stream = Stream::new(&device, target, 4096).unwrap();
     record(&mut stream, &[]);
@@ -171,7 +112,7 @@ impl Steady {
 
     /// Returns the cost of a submission once the queue is warm: allocations and ioctls.
     fn cost(&self, queue: &Queue, submission: &Submission<'_>) -> Vec<(u64, u64)> {
-        let counts = || (ALLOCATIONS.get(), ioctls(&self.kernel));
+        let counts = || (allocations::count(), ioctls(&self.kernel));
         let submit = || {
             let before = counts();
             let fence = queue.submit(submission).unwrap();
@@ -200,9 +141,9 @@ fn an_unchanged_resident_set_costs_a_submission_nothing() {
     let (lists, sets) = ([&list], [&device_wide, &others]);
     let submission = Submission { lists: &lists, sets: &sets, ..Submission::default() };
     let submit = || {
-        let before = (ALLOCATIONS.get(), ioctls(&kernel));
+        let before = (allocations::count(), ioctls(&kernel));
         let fence = queue.submit(&submission).unwrap();
-        let after = (ALLOCATIONS.get(), ioctls(&kernel));
+        let after = (allocations::count(), ioctls(&kernel));
         assert!(fence.wait(job_time()).unwrap());
         (after.0 - before.0, after.1 - before.1)
     };

@@ -15,8 +15,9 @@ use std::{
     sync::Arc,
 };
 
-use amdgpu_layers::{Answered, Counter, Forward, Ioctl, Layer, Mapped, Mmap, Munmap, Reserve, Reserved, Unmapped};
+use amdgpu_layers::{Counter, Forward, Layer as _};
 use amdgpu_sim::{SimDevice, SimKernel, SimOptions};
+use amdgpu_test_support::allocations::{Inside, is_in_kernel};
 use amdgpu_winsys::{
     VkResult,
     cs::{BoListMode, CommandList, Error, Queue, QueueOptions, Stream, pm4},
@@ -28,8 +29,6 @@ use support::chip;
 thread_local! {
     /// Allocations of this thread outside the kernel until one fails.
     static LEFT: Cell<Option<u64>> = const { Cell::new(None) };
-    /// `true` if this thread is inside the kernel, whose allocations are its own affair.
-    static IN_KERNEL: Cell<bool> = const { Cell::new(false) };
     /// Allocations that this thread can still have outside the kernel at a time: one that ends makes room for another.
     static ROOM: Cell<Option<u64>> = const { Cell::new(None) };
     /// Allocations of this thread outside the kernel that have not ended.
@@ -40,7 +39,7 @@ struct Failing;
 
 /// Returns `true` if the allocation is the one that fails.
 fn fails() -> bool {
-    if IN_KERNEL.get() {
+    if is_in_kernel() {
         return false;
     }
     let left = LEFT.get();
@@ -55,7 +54,7 @@ fn fails() -> bool {
 
 /// Notes the end of an allocation.
 fn ended() {
-    if !IN_KERNEL.get() {
+    if !is_in_kernel() {
         ROOM.set(ROOM.get().map(|room| room + 1));
         LIVE.set(LIVE.get() - 1);
     }
@@ -94,36 +93,6 @@ fn failing<T>(n: u64, work: impl FnOnce() -> T) -> Option<T> {
     LEFT.set(Some(n));
     let result = work();
     LEFT.take().is_none().then_some(result)
-}
-
-/// Marks the time that a thread spends inside of the kernel.
-struct Inside;
-
-impl Inside {
-    fn during<T>(call: impl FnOnce() -> T) -> T {
-        IN_KERNEL.set(true);
-        let result = call();
-        IN_KERNEL.set(false);
-        result
-    }
-}
-
-impl Layer for Inside {
-    fn ioctl<'c>(&self, call: Ioctl<'c>) -> Answered<'c> {
-        Self::during(|| call.forward())
-    }
-
-    fn mmap<'c>(&self, call: Mmap<'c>) -> Mapped<'c> {
-        Self::during(|| call.forward())
-    }
-
-    fn munmap<'c>(&self, call: Munmap<'c>) -> Unmapped<'c> {
-        Self::during(|| call.forward())
-    }
-
-    fn reserve<'c>(&self, call: Reserve<'c>) -> Reserved<'c> {
-        Self::during(|| call.forward())
-    }
 }
 
 type Kernel = Forward<Forward<SimKernel, Counter>, Inside>;

@@ -1,61 +1,23 @@
 //! Allocations of the C functions that a driver calls for each frame, once they are warm: two for the list of a finalized
 //! stream, and none otherwise.
-#![expect(unsafe_code, reason = "a counting allocator, and the functions are C's")]
+#![expect(unsafe_code, reason = "the functions are C's")]
 #![expect(clippy::multiple_unsafe_ops_per_block, reason = "each block is one step of a frame")]
 
 mod support;
 
 use std::{
-    alloc::{GlobalAlloc, Layout, System},
-    cell::Cell,
     mem::size_of,
     ptr::{null, null_mut},
 };
 
-use amdgpu_layers::{Answered, Ioctl, Layer};
+use amdgpu_layers::Layer as _;
 use amdgpu_sim::{SimKernel, profile};
+use amdgpu_test_support::allocations::{self, Counting, Inside};
 use amdgpu_winsys_c::{border::*, objects::*, recording::*};
 use support::request;
 
-thread_local! {
-    /// Allocations of this thread outside the kernel.
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-    /// `true` if this thread is inside the kernel, whose allocations are its own affair.
-    static IN_KERNEL: Cell<bool> = const { Cell::new(false) };
-}
-
-struct Counting;
-
-// SAFETY: every call is passed on to the system's allocator unchanged; counting touches nothing but two cells.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        if !IN_KERNEL.get() {
-            ALLOCATIONS.set(ALLOCATIONS.get() + 1);
-        }
-        // SAFETY: the caller's promises are passed on unchanged.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promises are passed on unchanged.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
-
-/// Marks the time that a thread spends inside of the kernel.
-struct Inside;
-
-impl Layer for Inside {
-    fn ioctl<'c>(&self, call: Ioctl<'c>) -> Answered<'c> {
-        IN_KERNEL.set(true);
-        let answer = call.forward();
-        IN_KERNEL.set(false);
-        answer
-    }
-}
 
 /// The functions of a frame, in the order of the counts, and the allocations of each.
 const STEPS: [(&str, u64); 11] = [
@@ -74,9 +36,9 @@ const STEPS: [(&str, u64); 11] = [
 
 /// Runs a step, and returns how many allocations it made.
 fn count(step: impl FnOnce() -> i32, wanted: i32) -> u64 {
-    let before = ALLOCATIONS.get();
+    let before = allocations::count();
     assert_eq!(step(), wanted);
-    ALLOCATIONS.get() - before
+    allocations::count() - before
 }
 
 #[test]

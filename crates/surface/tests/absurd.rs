@@ -1,20 +1,6 @@
 //! No arithmetic overflows, whatever a chip reports, an image asks for, and a copy is given: tests are built with overflow checks.
 
-mod support {
-    #[path = "chips.rs"]
-    pub(crate) mod chips;
-
-    pub(crate) type Object = serde_json::Map<String, serde_json::Value>;
-
-    pub(crate) fn number(value: &serde_json::Value) -> u64 {
-        match value {
-            serde_json::Value::String(s) => u64::from_str_radix(s.trim_start_matches("0x"), 16).unwrap(),
-            other => other.as_u64().unwrap(),
-        }
-    }
-}
-
-use std::{path::Path, sync::LazyLock};
+use std::sync::LazyLock;
 
 use amdgpu_surface::{
     Chip, ChipRegisters, GfxLevel,
@@ -25,10 +11,10 @@ use amdgpu_surface::{
     },
     tiler::{Region, Rows, Subresource, TilerError},
 };
+use amdgpu_test_support::chips;
 use proptest::{prelude::*, sample::select};
 
-static KNOWN: LazyLock<Vec<(String, Chip)>> =
-    LazyLock::new(|| support::chips::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/goldens")));
+static KNOWN: LazyLock<Vec<(String, Chip)>> = LazyLock::new(chips::recorded);
 
 /// Ends of the range, powers of two, their neighbours, small numbers, and anything.
 fn odd() -> impl Strategy<Value = u32> {

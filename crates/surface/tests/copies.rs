@@ -1,22 +1,10 @@
 //! Copies of images that are larger than the areas in which the tiler goes from cell to cell, and refused copies.
 
-#[path = "support/chips.rs"]
-mod chips;
-
-use std::path::Path;
-
 use amdgpu_surface::addr3;
 use amdgpu_surface::surface::{SurfaceConfig, SurfaceLayout, SurfaceUsage};
 use amdgpu_surface::tiler::{Region, Rows, Subresource, TilerError};
+use amdgpu_test_support::chips;
 use proptest::prelude::*;
-use serde_json::Value;
-
-type Object = serde_json::Map<String, Value>;
-
-fn number(value: &Value) -> u64 {
-    let hexadecimal = |text: &str| u64::from_str_radix(text.trim_start_matches("0x"), 16).unwrap();
-    value.as_str().map_or_else(|| value.as_u64().unwrap(), hexadecimal)
-}
 
 const SIDE: u32 = 40;
 const PITCH: usize = 160;
@@ -64,7 +52,7 @@ proptest! {
         let usage = [SurfaceUsage::empty(), SurfaceUsage::SCANOUT, SurfaceUsage::ZBUFFER][usize::from(kind)];
         let bytes = if kind == 2 { 2 << (bytes_log2 & 1) } else { 1_u32 << bytes_log2 };
         let config = SurfaceConfig { usage, ..SurfaceConfig::new(1200, 600, bytes) };
-        let all = chips::read(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/goldens")));
+        let all = chips::recorded();
         for (name, chip) in &all {
             let Ok(layout) = SurfaceLayout::new(chip, &config) else { continue };
             let level = layout.texels(chip, &config, 0).unwrap();

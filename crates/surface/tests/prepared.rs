@@ -2,12 +2,8 @@
 //! nothing that is asked of an image takes memory from the heap.
 #![expect(unsafe_code, reason = "a counting allocator")]
 
-#[path = "support/chips.rs"]
-mod chips;
-
 use std::alloc::{GlobalAlloc, System};
 use std::cell::Cell;
-use std::path::Path;
 
 use amdgpu_surface::addr1::{self, TileInfo, TileMode, TileType, Tiles};
 use amdgpu_surface::addr2::meta::{MetaAddresser, MetaImage, MetaKind};
@@ -17,19 +13,8 @@ use amdgpu_surface::modifier::{FormatClass, ListOptions, ModifierList};
 use amdgpu_surface::surface::{Dimension, SurfaceConfig, SurfaceLayout, SurfaceUsage, TilingMode};
 use amdgpu_surface::tiler::{Region, Rows, Subresource};
 use amdgpu_surface::{Chip, GfxLevel};
+use amdgpu_test_support::chips;
 use proptest::prelude::*;
-use serde_json::Value;
-
-type Object = serde_json::Map<String, Value>;
-
-fn number(value: &Value) -> u64 {
-    let hexadecimal = |text: &str| u64::from_str_radix(text.trim_start_matches("0x"), 16).unwrap();
-    value.as_str().map_or_else(|| value.as_u64().unwrap(), hexadecimal)
-}
-
-fn all() -> Vec<(String, Chip)> {
-    chips::read(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/goldens")))
-}
 
 thread_local! {
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
@@ -93,7 +78,7 @@ proptest! {
 
     #[test]
     fn tiles_of_any_tiling((tiles, [bank, pipe], places) in tiles()) {
-        for (name, chip) in all().iter().filter(|(_, chip)| chip.level() < GfxLevel::Gfx9) {
+        for (name, chip) in chips::recorded().iter().filter(|(_, chip)| chip.level() < GfxLevel::Gfx9) {
             let Ok(slow) = addr1::Addresser::of_tiles(chip, &tiles, bank, pipe) else { continue };
             let Ok(fast) = Subresource::gfx6(&slow) else { continue };
             for &[x, y, z] in &places {
@@ -112,7 +97,7 @@ proptest! {
     ) {
         let kind = [MetaKind::Dcc, MetaKind::Cmask, MetaKind::Htile][usize::from(kind)];
         let (width, height, slices) = size;
-        for (name, chip) in all().iter().filter(|(_, chip)| (GfxLevel::Gfx9..GfxLevel::Gfx12).contains(&chip.level())) {
+        for (name, chip) in chips::recorded().iter().filter(|(_, chip)| (GfxLevel::Gfx9..GfxLevel::Gfx12).contains(&chip.level())) {
             let image = MetaImage {
                 kind,
                 mode: SwizzleMode::new(mode).unwrap_or(SwizzleMode::LINEAR),
@@ -161,7 +146,7 @@ fn configs() -> impl Iterator<Item = SurfaceConfig> {
 #[test]
 fn nothing_takes_memory_from_the_heap() {
     let mut rows = vec![0_u8; 64 * 64 * 16];
-    for (name, chip) in all() {
+    for (name, chip) in chips::recorded() {
         for config in configs() {
             let mut tiled = Vec::new();
             for round in 0..2 {

@@ -1,27 +1,12 @@
 //! No description, and no value of a chip's registers, makes the crate panic or run away: it answers with a layout or an error.
 
-mod support {
-    #[path = "chips.rs"]
-    pub(crate) mod chips;
-
-    pub(crate) type Object = serde_json::Map<String, serde_json::Value>;
-
-    pub(crate) fn number(value: &serde_json::Value) -> u64 {
-        match value {
-            serde_json::Value::String(s) => u64::from_str_radix(s.trim_start_matches("0x"), 16).unwrap(),
-            other => other.as_u64().unwrap(),
-        }
-    }
-}
-
-use std::path::Path;
-
 use amdgpu_surface::addr1::{self, TileMode, TileType};
 use amdgpu_surface::addr2::{self, SwizzleMode};
 use amdgpu_surface::equation::Texel;
 use amdgpu_surface::modifier::Modifier;
 use amdgpu_surface::surface::{Dimension, MicroMode, SurfaceConfig, SurfaceLayout, SurfaceUsage, TilingMode};
 use amdgpu_surface::{Chip, ChipRegisters, GfxLevel};
+use amdgpu_test_support::chips;
 
 /// A small generator: the same numbers in every run.
 struct Random(u64);
@@ -174,7 +159,7 @@ fn ask(random: &mut Random, chip: &Chip) -> bool {
 
 #[test]
 fn any_description_is_answered() {
-    let known = support::chips::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/goldens"));
+    let known = chips::recorded();
     let rounds: u32 = std::env::var("AMDGPU_SURFACE_ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(60_000);
     let mut random = Random(0x5eed);
     let mut laid_out = 0;

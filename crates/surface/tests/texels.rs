@@ -1,29 +1,14 @@
 //! The addresses of whole images: every texel of every level has bytes of its own inside the image, and a layout's reasons
 //! agree with what the layout has.
 
-#[path = "support/chips.rs"]
-mod chips;
-
 use std::collections::HashSet;
-use std::path::Path;
 
 use amdgpu_surface::surface::{
     Dimension, ModeReason, Presence, SurfaceConfig, SurfaceLayout, SurfaceUsage, TilingMode,
 };
-use amdgpu_surface::{Chip, ChipRegisters, GfxLevel, Reported};
+use amdgpu_surface::{ChipRegisters, GfxLevel, Reported};
+use amdgpu_test_support::chips;
 use proptest::prelude::*;
-use serde_json::Value;
-
-type Object = serde_json::Map<String, Value>;
-
-fn number(value: &Value) -> u64 {
-    let hexadecimal = |text: &str| u64::from_str_radix(text.trim_start_matches("0x"), 16).unwrap();
-    value.as_str().map_or_else(|| value.as_u64().unwrap(), hexadecimal)
-}
-
-fn all() -> Vec<(String, Chip)> {
-    chips::read(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/goldens")))
-}
 
 fn configs() -> impl Strategy<Value = SurfaceConfig> {
     let sides = (1_u32..90, 1_u32..70, 1_u32..5);
@@ -58,7 +43,7 @@ proptest! {
 
     #[test]
     fn every_texel_has_bytes_of_its_own(config in configs()) {
-        for (name, chip) in all() {
+        for (name, chip) in chips::recorded() {
             let Ok(layout) = SurfaceLayout::new(&chip, &config) else { continue };
             let mut seen = HashSet::new();
             let bytes = u64::from(config.bytes);
@@ -81,7 +66,7 @@ proptest! {
 
     #[test]
     fn reasons_agree_with_the_layout(config in configs()) {
-        for (name, chip) in all() {
+        for (name, chip) in chips::recorded() {
             let Ok(layout) = SurfaceLayout::new(&chip, &config) else { continue };
             let reasons = &layout.reasons;
             let depth = config.usage.contains(SurfaceUsage::ZBUFFER);
@@ -110,7 +95,7 @@ fn stencil_follows_depth_and_has_bytes_of_its_own() {
     let usage = SurfaceUsage::ZBUFFER | SurfaceUsage::SBUFFER;
     let config = SurfaceConfig { usage, layers: 2, levels: 3, ..SurfaceConfig::new(80, 50, 4) };
     let mut chips = 0;
-    for (name, chip) in all() {
+    for (name, chip) in chips::recorded() {
         let Ok(layout) = SurfaceLayout::new(&chip, &config) else { continue };
         if chip.level() <= GfxLevel::Gfx8 {
             assert!(layout.stencil_texels(&chip, &config, 0).is_err(), "{name}");
@@ -138,7 +123,7 @@ fn stencil_follows_depth_and_has_bytes_of_its_own() {
 
 #[test]
 fn rows_of_elements_of_96_bits_end_where_the_pitch_says() {
-    for (name, chip) in all() {
+    for (name, chip) in chips::recorded() {
         let config = SurfaceConfig { mode: TilingMode::Linear, ..SurfaceConfig::new(301, 203, 12) };
         if chip.level() <= GfxLevel::Gfx8 {
             continue;
@@ -155,7 +140,7 @@ fn rows_of_elements_of_96_bits_end_where_the_pitch_says() {
 
 #[test]
 fn what_the_kernel_reports_tells_the_rest() {
-    for (name, chip) in all() {
+    for (name, chip) in chips::recorded() {
         let golden = chip.registers();
         let found = ChipRegisters::reported(&Reported {
             level: golden.level,

@@ -6,54 +6,17 @@ use std::sync::OnceLock;
 use amdgpu_descriptors::DescriptorError;
 use amdgpu_descriptors::format::Swizzle;
 use amdgpu_descriptors::vulkan::{Aspect, ViewType, VulkanImage, VulkanView};
-use amdgpu_hw::{GfxLevel, GpuVa};
+use amdgpu_hw::GpuVa;
+use amdgpu_surface::Chip;
 use amdgpu_surface::surface::Dimension;
-use amdgpu_surface::{Chip, ChipRegisters};
+use amdgpu_test_support::chips::recorded;
 use serde_json::Value;
 
-use super::line::number;
 use super::{Answer, Line, fields};
-
-fn array<const N: usize>(chip: &Value, key: &str) -> [u32; N] {
-    let values = chip.get(key).and_then(Value::as_array).cloned().unwrap_or_default();
-    std::array::from_fn(|at| values.get(at).map_or(0, number) as u32)
-}
 
 fn chips() -> &'static BTreeMap<String, Chip> {
     static CHIPS: OnceLock<BTreeMap<String, Chip>> = OnceLock::new();
-    CHIPS.get_or_init(|| {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../surface/tests/goldens/chips.json");
-        let all: BTreeMap<String, Value> = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
-        all.into_iter().map(|(name, chip)| (name, read(&chip))).collect()
-    })
-}
-
-fn read(chip: &Value) -> Chip {
-    let int = |key: &str| chip.get(key).map_or(0, number) as u32;
-    let yes = |key: &str| chip.get(key).is_some_and(|value| value == true);
-    let level = GfxLevel::ALL.into_iter().find(|level| chip["gfx_level"] == level.name()).unwrap();
-    Chip::new(&ChipRegisters {
-        level,
-        family_id: int("family_id"),
-        external_rev: int("chip_external_rev"),
-        chip_rev: int("chip_rev"),
-        gb_addr_config: int("gb_addr_config"),
-        tile_modes: array(chip, "tile_modes"),
-        macrotile_modes: array(chip, "macrotile_modes"),
-        render_backends: int("max_render_backends"),
-        enabled_rb_mask: chip.get("enabled_rb_mask").map_or(0, number),
-        compute_units: int("num_cu"),
-        drm_minor: int("drm_minor"),
-        has_graphics: yes("has_graphics"),
-        has_image_opcodes: yes("has_image_opcodes"),
-        has_dedicated_vram: yes("has_dedicated_vram"),
-        has_dcc_constant_encode: yes("has_dcc_constant_encode"),
-        has_tc_compatible_htile: yes("has_tc_compatible_htile"),
-        display_dcc_unaligned: yes("use_display_dcc_unaligned"),
-        display_dcc_retile: yes("use_display_dcc_with_retile_blit"),
-        gfx12_display_dcc: yes("gfx12_supports_display_dcc"),
-    })
-    .unwrap()
+    CHIPS.get_or_init(|| recorded().into_iter().collect())
 }
 
 fn swizzle(line: &Line) -> Swizzle {

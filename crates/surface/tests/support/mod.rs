@@ -3,7 +3,6 @@
 mod a1;
 mod a2;
 mod a3;
-mod chips;
 mod ginfo;
 mod m1;
 mod m2;
@@ -21,6 +20,8 @@ use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
 
 use amdgpu_surface::Chip;
+use amdgpu_test_support::chips;
+pub(crate) use amdgpu_test_support::chips::number;
 use serde_json::{Map, Value};
 
 pub(crate) type Object = Map<String, Value>;
@@ -116,15 +117,6 @@ impl Question<'_> {
     pub(crate) fn points(&self, key: &str) -> Vec<Vec<u64>> {
         let Some(points) = self.out.get(key).and_then(Value::as_array) else { return Vec::new() };
         points.iter().map(|point| point.as_array().unwrap().iter().map(number).collect()).collect()
-    }
-}
-
-pub(crate) fn number(value: &Value) -> u64 {
-    match value {
-        Value::Number(n) => n.as_u64().unwrap_or_else(|| n.as_i64().unwrap().cast_unsigned()),
-        Value::Bool(b) => u64::from(*b),
-        Value::String(s) => u64::from_str_radix(s.trim_start_matches("0x"), 16).unwrap(),
-        other => panic!("{other} is no number"),
     }
 }
 

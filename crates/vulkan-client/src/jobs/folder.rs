@@ -2,7 +2,7 @@
 
 use std::{fs, io, path::Path};
 
-use amdgpu_shader_jobs::Job;
+use amdgpu_test_support::jobs::Job;
 use ash::util::read_spv;
 
 /// A job with its shader.

@@ -1,7 +1,7 @@
 //! The images of a job.
 
 use amdgpu_descriptors::format::Format;
-use amdgpu_shader_jobs::{Binding, Resource, View};
+use amdgpu_test_support::jobs::{Binding, Resource, View};
 use ash::vk;
 
 use crate::{

@@ -10,7 +10,7 @@ mod resources;
 
 use std::path::Path;
 
-use amdgpu_shader_jobs::{Hex, Job};
+use amdgpu_test_support::jobs::{Hex, Job};
 
 use self::{folder::Task, resources::Resources};
 use crate::{

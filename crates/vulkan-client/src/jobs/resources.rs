@@ -1,6 +1,6 @@
 //! The resources of a job.
 
-use amdgpu_shader_jobs::{Binding, Filter, Job, Resource as Type, Wrap};
+use amdgpu_test_support::jobs::{Binding, Filter, Job, Resource as Type, Wrap};
 use ash::vk;
 
 use super::images::{self, MOST, Picture};

@@ -1,18 +1,15 @@
 //! Comparison of texel addresses from descriptors with the layouts from which the descriptors were built.
 
-use std::{
-    collections::{HashMap, HashSet},
-    path::Path,
-};
+use std::collections::{HashMap, HashSet};
 
 use amdgpu_descriptors::{
     format::{Format, Swizzle},
     vulkan::{Aspect, ViewType, VulkanImage, VulkanView},
 };
 use amdgpu_hw::{GfxLevel, GpuVa};
-use amdgpu_surface::{Chip, ChipRegisters, surface::Dimension};
+use amdgpu_surface::{Chip, surface::Dimension};
+use amdgpu_test_support::chips::recorded_chip;
 use proptest::prelude::*;
-use serde_json::Value;
 
 use super::{descriptor::Image, texel::Texel};
 
@@ -20,27 +17,9 @@ const BASE: u64 = 0x1_2340_0000;
 
 /// Returns the chips of the layout library's captures.
 fn chips() -> Vec<Chip> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../surface/tests/goldens/chips.json");
-    let all: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     let names =
         ["pitcairn", "kaveri", "polaris10", "stoney", "vega10", "renoir", "navi10", "navi21", "navi31", "gfx1200"];
-    let number = |value: &Value| match value {
-        Value::String(text) => u64::from_str_radix(text.trim_start_matches("0x"), 16).unwrap(),
-        other => other.as_u64().unwrap_or(0),
-    };
-    let chip = |name: &str| {
-        let chip = &all[name];
-        let int = |key: &str| number(&chip[key]) as u32;
-        let table = |key: &str, index: usize| chip[key].as_array().map_or(0, |values| number(&values[index]) as u32);
-        let level = GfxLevel::ALL.into_iter().find(|level| chip["gfx_level"] == level.name()).unwrap();
-        Chip::new(&ChipRegisters {
-            chip_rev: int("chip_rev"),
-            tile_modes: std::array::from_fn(|index| table("tile_modes", index)),
-            macrotile_modes: std::array::from_fn(|index| table("macrotile_modes", index)),
-            ..ChipRegisters::new(level, int("family_id"), int("chip_external_rev"), int("gb_addr_config"))
-        })
-    };
-    names.into_iter().map(|name| chip(name).unwrap()).collect()
+    names.map(recorded_chip).into()
 }
 
 fn image(format: Format, extent: [u32; 3], layers: u32, levels: u32) -> VulkanImage {

@@ -1,17 +1,16 @@
 //! Images of jobs: laid out in tiles as RADV does, filled, and read back.
 
-use std::path::Path;
-
 use amdgpu_descriptors::{
     format::Format,
     vulkan::{AddressMode, Aspect, BorderColor, Filter, ViewType, VulkanImage, VulkanSampler, VulkanView},
 };
 use amdgpu_hw::{GfxLevel, GpuVa};
 use amdgpu_surface::{
-    Chip, ChipRegisters, addr1, addr2, addr3,
+    Chip, addr1, addr2, addr3,
     surface::{Dimension, SurfaceLayout},
     tiler::Subresource,
 };
+use amdgpu_test_support::chips::recorded_chip;
 use serde_json::Value;
 
 use super::arena::Arena;
@@ -24,25 +23,7 @@ pub(crate) fn chip(name: &str) -> Chip {
         "gfx1201" => "gfx1200",
         name => name,
     };
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../surface/tests/goldens/chips.json");
-    let all: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
-    let chip = &all[name];
-    let number = |value: &Value| match value {
-        Value::String(text) => u64::from_str_radix(text.trim_start_matches("0x"), 16).unwrap(),
-        other => other.as_u64().unwrap_or(0),
-    };
-    let int = |key: &str| number(&chip[key]) as u32;
-    let table = |key: &str, index: usize| chip[key].as_array().map_or(0, |values| number(&values[index]) as u32);
-    let level = GfxLevel::ALL.into_iter().find(|level| chip["gfx_level"] == level.name()).unwrap();
-    Chip::new(&ChipRegisters {
-        chip_rev: int("chip_rev"),
-        tile_modes: std::array::from_fn(|index| table("tile_modes", index)),
-        macrotile_modes: std::array::from_fn(|index| table("macrotile_modes", index)),
-        render_backends: int("max_render_backends"),
-        enabled_rb_mask: number(&chip["enabled_rb_mask"]),
-        ..ChipRegisters::new(level, int("family_id"), int("chip_external_rev"), int("gb_addr_config"))
-    })
-    .unwrap()
+    recorded_chip(name)
 }
 
 /// An image in memory.

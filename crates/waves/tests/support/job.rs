@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 
 use amdgpu_hw::GfxLevel;
 use amdgpu_isa::WaveSize;
-use amdgpu_shader_jobs::Job;
 use amdgpu_surface::Chip;
+use amdgpu_test_support::jobs::Job;
 use amdgpu_waves::{Dispatch, Limits, Outcome, Watch, run, run_on_threads, run_watched};
 use serde_json::Value;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{binding::Binding, hex::Hex};
+use super::{binding::Binding, hex::Hex};
 
 /// The reason why a text is not a job.
 #[derive(Debug, thiserror::Error)]
@@ -82,8 +82,8 @@ impl Job {
 
 #[cfg(test)]
 mod tests {
-    use super::Job;
-    use crate::{Resource, View, Wrap};
+    use crate::jobs::Job;
+    use crate::jobs::{Resource, View, Wrap};
 
     const TEXT: &str = r#"{
         "name": "x", "groups": [3, 2, 1], "base": [1, 0, 0], "spec": {"0": 32, "7": 9}, "push": "01020304", "K": 4,

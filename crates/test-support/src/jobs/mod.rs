@@ -4,7 +4,7 @@
 //! output. The interpreter's tests run recorded machine code of the jobs, `amdgpu-vulkan-client` their SPIR-V on a Vulkan driver.
 //!
 //! ```
-//! use amdgpu_shader_jobs::Job;
+//! use amdgpu_test_support::jobs::Job;
 //!
 //! let job = Job::parse(r#"{
 //!     "name": "seven", "groups": [1, 1, 1],

@@ -1,6 +1,6 @@
 //! The judgement of a job's outputs.
 
-use crate::{compare::difference, job::Job, model};
+use super::{compare::difference, job::Job, model};
 
 /// Corrects what is expected of the second and third word of each row of `packing`: the components of
 /// `unpackHalf2x16(packHalf2x16(f))`, which are the halves of the first word. The data has the first one rounded to nearest,
@@ -26,7 +26,7 @@ impl Job {
     }
 
     /// Compares outputs with those that are expected of subgroups of `lanes`. `found` returns the bytes of an element of a
-    /// binding, by [`Binding::key`](crate::Binding::key).
+    /// binding, by [`Binding::key`](crate::jobs::Binding::key).
     ///
     /// # Errors
     ///
@@ -63,7 +63,7 @@ impl Job {
 
 #[cfg(test)]
 mod tests {
-    use crate::Job;
+    use crate::jobs::Job;
 
     fn job(more: &str) -> Job {
         let output =
@@ -97,7 +97,7 @@ mod tests {
         job.name = "packing".into();
         let mut expected = vec![0; 48];
         expected[..4].copy_from_slice(&[0x01, 0x3c, 0, 0]);
-        job.expected.insert("0.2.0".into(), crate::Hex(expected.clone()));
+        job.expected.insert("0.2.0".into(), crate::jobs::Hex(expected.clone()));
         let row = |half: u16, float: f32| {
             let mut row = vec![0; 48];
             row[..2].copy_from_slice(&half.to_le_bytes());

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::hex::Hex;
+use super::hex::Hex;
 
 /// The type of a resource, named as in Vulkan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
