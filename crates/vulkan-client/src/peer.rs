@@ -24,7 +24,7 @@ use nix::{
 use crate::{
     checks::copies::pattern,
     exit::Exit,
-    gpu::{Gpu, HandleType, Kind, Order, Place, Source},
+    gpu::{Gpu, HandleType, MemoryPlace, Order, QueueKind, Source},
     outcome::{Doing, Stop, fail, same_bytes},
 };
 
@@ -208,7 +208,7 @@ pub(crate) fn serve(any_device: bool) -> Exit {
 }
 
 fn serve_one(gpu: &Gpu, request: Request, descriptor: OwnedFd) -> Result<(), Stop> {
-    let lane = gpu.need(Kind::Graphics)?;
+    let lane = gpu.need(QueueKind::Graphics)?;
     match request {
         Request::Memory { what, size, kind } => {
             let source = Source::Descriptor(what, descriptor);
@@ -238,9 +238,9 @@ fn serve_one(gpu: &Gpu, request: Request, descriptor: OwnedFd) -> Result<(), Sto
 
 /// Finds what the asker wrote, and writes what it expects.
 fn exchange(gpu: &Gpu, memory: crate::gpu::Memory<'_>, what: HandleType) -> Result<(), Stop> {
-    let lane = gpu.need(Kind::Graphics)?;
+    let lane = gpu.need(QueueKind::Graphics)?;
     let shared = gpu.on(memory, what.of_memory()).doing("bind")?;
-    let host = gpu.buffer(SHARED, Place::Host).doing("make a buffer")?;
+    let host = gpu.buffer(SHARED, MemoryPlace::Host).doing("make a buffer")?;
     let read = gpu.submit(lane, &Order::free(), |record| {
         record.copy((&shared, 0), (&host, 0), SHARED);
         record.barrier();

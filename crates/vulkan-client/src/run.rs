@@ -8,7 +8,7 @@ use std::{
 };
 
 use crate::{
-    checks::{self, Step},
+    checks::{self, PlannedCheck},
     cli::Arguments,
     exit::Exit,
     gpu::Gpu,
@@ -97,7 +97,7 @@ fn device_name(gpu: &Gpu) -> String {
 }
 
 /// Tries a check in a new process that prints its line; if it cannot, the line is printed here.
-fn in_child(step: &Step, arguments: &Arguments) -> Exit {
+fn in_child(step: &PlannedCheck, arguments: &Arguments) -> Exit {
     let ended = start(step, arguments)
         .and_then(|mut child| Ok((wait(&mut child, Duration::from_secs(arguments.limit))?, complaint(&mut child))));
     let evidence = match ended {
@@ -111,7 +111,7 @@ fn in_child(step: &Step, arguments: &Arguments) -> Exit {
     report(step, &Err(Stop::Fail(evidence)))
 }
 
-fn start(step: &Step, arguments: &Arguments) -> io::Result<Child> {
+fn start(step: &PlannedCheck, arguments: &Arguments) -> io::Result<Child> {
     let mut command = Command::new(std::env::current_exe()?);
     if arguments.any_device {
         command.arg("--any-device");
@@ -150,7 +150,7 @@ fn how_it_ended(status: ExitStatus) -> String {
     status.signal().map_or_else(|| format!("{status}"), |signal| format!("killed by signal {signal}"))
 }
 
-fn report(step: &Step, outcome: &Outcome) -> Exit {
+fn report(step: &PlannedCheck, outcome: &Outcome) -> Exit {
     let (word, text, exit) = match outcome {
         Ok(figures) => ("pass", figures, Exit::Pass),
         Err(Stop::Skip(reason)) => ("skip", reason, Exit::Skip),

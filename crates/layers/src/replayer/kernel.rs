@@ -11,7 +11,7 @@ use amdgpu_uapi::{Errno, FileIdentity, Kernel, OpenFile, Protection, Request, bo
 
 use super::{
     objects::{Other, Refused, Wanted},
-    turns::{DIVERGED, Shared, State},
+    turns::{DIVERGED, Playback, PlaybackState},
 };
 use crate::{
     client::{
@@ -26,13 +26,13 @@ use crate::{
 /// An open file of a [`Replay`](super::Replay).
 #[derive(Debug)]
 pub struct Replayer {
-    replay: Arc<Shared>,
+    replay: Arc<Playback>,
     file: u32,
     identity: FileIdentity,
 }
 
 impl Replayer {
-    pub(super) fn new(replay: Arc<Shared>, file: u32) -> Self {
+    pub(super) fn new(replay: Arc<Playback>, file: u32) -> Self {
         Self { replay, file, identity: FileIdentity::new() }
     }
 
@@ -43,7 +43,7 @@ impl Replayer {
     /// The conditions of [`Kernel::ioctl`].
     unsafe fn answer(
         &self,
-        state: &mut State,
+        state: &mut PlaybackState,
         request: Request,
         argument: *mut c_void,
         question: &Question,
@@ -89,7 +89,7 @@ impl Replayer {
     #[expect(clippy::too_many_arguments, reason = "a call has this number of sides")]
     fn learn(
         &self,
-        state: &mut State,
+        state: &mut PlaybackState,
         request: Request,
         Question { raw, .. }: &Question,
         recorded: &Ioctl,

@@ -4,7 +4,7 @@ use std::{io::Read, path::Path, sync::Arc, time::Duration};
 
 use amdgpu_uapi::Errno;
 
-use super::{ReplayError, kernel::Replayer, turns::Shared};
+use super::{ReplayError, kernel::Replayer, turns::Playback};
 use crate::{
     client::memory,
     format::{Action, FileError, describe},
@@ -15,7 +15,7 @@ use crate::{
 /// Clones refer to the same replay. Each call of [`Replay::open_file`] opens the next recorded file.
 #[derive(Clone, Debug)]
 pub struct Replay {
-    shared: Arc<Shared>,
+    shared: Arc<Playback>,
 }
 
 impl Replay {
@@ -36,7 +36,7 @@ impl Replay {
     /// [`ReplayError::File`] if the recording cannot be read, or if this process may not use `process_vm_readv` on itself.
     pub fn new(input: impl Read + Send + 'static) -> Result<Self, ReplayError> {
         memory::can_peek().map_err(|error| FileError::Io { offset: 0, error })?;
-        Ok(Self { shared: Arc::new(Shared::begin(Box::new(input))?) })
+        Ok(Self { shared: Arc::new(Playback::begin(Box::new(input))?) })
     }
 
     /// Returns the note with this key that was recorded before the first call.

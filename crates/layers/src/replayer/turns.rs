@@ -24,21 +24,21 @@ pub(super) const DIVERGED: Errno = Errno::ENODEV;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The state of a replay, shared by its files.
-pub(super) struct Shared {
-    state: Mutex<State>,
+pub(super) struct Playback {
+    state: Mutex<PlaybackState>,
     /// Notified when the next call of the recording has changed.
     bell: Condvar,
     pub(super) notes: BTreeMap<String, String>,
 }
 
-impl std::fmt::Debug for Shared {
+impl std::fmt::Debug for Playback {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Replay").field("notes", &self.notes).finish_non_exhaustive()
     }
 }
 
 /// The progress of a replay.
-pub(super) struct State {
+pub(super) struct PlaybackState {
     reader: Reader<Box<dyn Read + Send>>,
     /// The next call; `None` at the end of the recording and while the call is being played.
     pub(super) head: Option<Call>,
@@ -54,7 +54,7 @@ pub(super) struct State {
     pub(super) error: Option<Arc<ReplayError>>,
 }
 
-impl Shared {
+impl Playback {
     /// Reads up to the first call.
     pub(super) fn begin(input: Box<dyn Read + Send>) -> Result<Self, ReplayError> {
         let mut reader = Reader::new(input)?;
@@ -68,7 +68,7 @@ impl Shared {
                 Some(Err(error)) => return Err(error.into()),
             }
         };
-        let state = State {
+        let state = PlaybackState {
             reader,
             head,
             call: 0,
@@ -83,7 +83,7 @@ impl Shared {
         Ok(Self { state: Mutex::new(state), bell: Condvar::new(), notes })
     }
 
-    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, PlaybackState> {
         let mut state = self.state.lock();
         if std::mem::take(&mut state.rung) {
             self.bell.notify_all();
@@ -92,8 +92,8 @@ impl Shared {
     }
 
     /// Waits until it is the turn of this call. Returns the recorded call, which the caller plays and then
-    /// [completes](State::advance).
-    pub(super) fn turn(&self, file: u32, came: Action) -> Result<(MutexGuard<'_, State>, Call), Errno> {
+    /// [completes](PlaybackState::advance).
+    pub(super) fn turn(&self, file: u32, came: Action) -> Result<(MutexGuard<'_, PlaybackState>, Call), Errno> {
         let came = Call { file, lane: 0, action: came, errno: 0 };
         let mut state = self.lock();
         let started = Instant::now();
@@ -121,7 +121,7 @@ enum Verdict {
     Stop,
 }
 
-impl State {
+impl PlaybackState {
     fn judge(&mut self, came: &Call) -> Verdict {
         if self.error.is_some() {
             return Verdict::Stop;

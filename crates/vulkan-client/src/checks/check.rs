@@ -1,7 +1,7 @@
 //! A check, and the queues it is for.
 
 use crate::{
-    gpu::{Gpu, Kind, Lane},
+    gpu::{Gpu, Lane, QueueKind},
     outcome::Outcome,
 };
 
@@ -42,20 +42,20 @@ impl Check {
         Self { unordered: true, ..self }
     }
 
-    pub(super) fn steps(&self) -> Vec<Step> {
+    pub(super) fn steps(&self) -> Vec<PlannedCheck> {
         let &Self { proves, disruptive, unordered, body, .. } = self;
-        let step = |id: String, kind| Step { id, proves, disruptive, unordered, body, kind };
+        let step = |id: String, kind| PlannedCheck { id, proves, disruptive, unordered, body, kind };
         match self.body {
-            Body::Once(_) => vec![step(self.id.to_owned(), Kind::Graphics)],
+            Body::Once(_) => vec![step(self.id.to_owned(), QueueKind::Graphics)],
             Body::Each(_) => {
-                Kind::RECORDED.into_iter().map(|kind| step(format!("{}.{}", self.id, kind.name()), kind)).collect()
+                QueueKind::RECORDED.into_iter().map(|kind| step(format!("{}.{}", self.id, kind.name()), kind)).collect()
             }
         }
     }
 }
 
 /// A check on the queue it is for.
-pub(crate) struct Step {
+pub(crate) struct PlannedCheck {
     /// The name for `--only`.
     pub(crate) id: String,
     /// The claim that a pass proves, in a sentence.
@@ -65,10 +65,10 @@ pub(crate) struct Step {
     /// `true` if its threads submit in another order each time.
     pub(crate) unordered: bool,
     body: Body,
-    kind: Kind,
+    kind: QueueKind,
 }
 
-impl Step {
+impl PlannedCheck {
     /// Tries it.
     pub(crate) fn run(&self, gpu: &Gpu) -> Outcome {
         match self.body {

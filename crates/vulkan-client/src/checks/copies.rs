@@ -7,7 +7,7 @@
 
 use super::check::Check;
 use crate::{
-    gpu::{Buffer, Gpu, Lane, Order, Place},
+    gpu::{Buffer, Gpu, Lane, MemoryPlace, Order},
     outcome::{Doing, Outcome, Stop, same_bytes},
 };
 
@@ -41,7 +41,7 @@ pub(crate) fn pattern(len: usize, seed: u8) -> Vec<u8> {
 
 /// A buffer the CPU sees, full of `BEFORE`.
 fn fresh(gpu: &Gpu) -> Result<Buffer<'_>, Stop> {
-    let buffer = gpu.buffer(ROOM, Place::Host).doing("make a host buffer")?;
+    let buffer = gpu.buffer(ROOM, MemoryPlace::Host).doing("make a host buffer")?;
     buffer.memory().write(0, &[BEFORE; ROOM as usize]);
     Ok(buffer)
 }
@@ -82,7 +82,7 @@ fn fill(gpu: &Gpu, lane: &Lane) -> Outcome {
 
 fn copy(gpu: &Gpu, lane: &Lane) -> Outcome {
     let (source, target) = (fresh(gpu)?, fresh(gpu)?);
-    let between = gpu.buffer(ROOM, Place::Device).doing("make a device buffer")?;
+    let between = gpu.buffer(ROOM, MemoryPlace::Device).doing("make a device buffer")?;
     let bytes = pattern(COPY as usize, 2);
     source.memory().write(256, &bytes);
     let work = gpu.submit(lane, &Order::free(), |record| {
@@ -128,7 +128,7 @@ fn chain(gpu: &Gpu, lane: &Lane) -> Outcome {
 fn large(gpu: &Gpu, lane: &Lane) -> Outcome {
     const LARGE: usize = 1 << 20;
     let make = |place| gpu.buffer(LARGE as u64, place).doing("make a buffer");
-    let (source, between, target) = (make(Place::Host)?, make(Place::Device)?, make(Place::Host)?);
+    let (source, between, target) = (make(MemoryPlace::Host)?, make(MemoryPlace::Device)?, make(MemoryPlace::Host)?);
     let bytes = pattern(LARGE, 5);
     source.memory().write(0, &bytes);
     let work = gpu.submit(lane, &Order::free(), |record| {

@@ -10,7 +10,7 @@ use super::{
     copies::{COPY, pattern},
 };
 use crate::{
-    gpu::{Gpu, HandleType, Kind, Order, Place, SharedGpu, Source},
+    gpu::{Gpu, HandleType, MemoryPlace, Order, QueueKind, SharedGpu, Source},
     outcome::{Doing, Outcome, Stop, fail, same_bytes, skip},
 };
 
@@ -30,9 +30,9 @@ pub(super) const CHECKS: &[Check] = &[
 ];
 
 /// Copies a pattern into device memory and back, on a queue of a kind.
-fn round_trip(gpu: &Gpu, kind: Kind, seed: u8) -> Result<(), Stop> {
+fn round_trip(gpu: &Gpu, kind: QueueKind, seed: u8) -> Result<(), Stop> {
     let make = |place| gpu.buffer(BYTES as u64, place).doing("make a buffer");
-    let (source, between, target) = (make(Place::Host)?, make(Place::Device)?, make(Place::Host)?);
+    let (source, between, target) = (make(MemoryPlace::Host)?, make(MemoryPlace::Device)?, make(MemoryPlace::Host)?);
     source.memory().write(0, &pattern(BYTES, seed));
     let work = gpu.submit(gpu.need(kind)?, &Order::free(), |record| {
         record.copy((&source, 0), (&between, 0), COPY);
@@ -45,19 +45,19 @@ fn round_trip(gpu: &Gpu, kind: Kind, seed: u8) -> Result<(), Stop> {
 }
 
 fn two(gpu: &Gpu) -> Outcome {
-    gpu.need(Kind::Graphics)?;
+    gpu.need(QueueKind::Graphics)?;
     let second = Gpu::open(gpu.any_device)?;
     // What one has allocated stays where it is whatever the other does.
-    let lasting = gpu.buffer(BYTES as u64, Place::Host).doing("make a buffer")?;
+    let lasting = gpu.buffer(BYTES as u64, MemoryPlace::Host).doing("make a buffer")?;
     lasting.memory().write(0, &pattern(BYTES, 200));
     for seed in 1..=4 {
-        round_trip(gpu, Kind::Graphics, seed)?;
-        round_trip(&second, Kind::Graphics, seed + 100)?;
+        round_trip(gpu, QueueKind::Graphics, seed)?;
+        round_trip(&second, QueueKind::Graphics, seed + 100)?;
     }
     drop(second);
-    round_trip(gpu, Kind::Graphics, 5)?;
+    round_trip(gpu, QueueKind::Graphics, 5)?;
     let third = Gpu::open(gpu.any_device)?;
-    round_trip(&third, Kind::Graphics, 6)?;
+    round_trip(&third, QueueKind::Graphics, 6)?;
     same_bytes("memory of the first", &lasting.memory().read(0, BYTES), &pattern(BYTES, 200))?;
     Ok(format!("{BYTES} bytes each time, on three devices, two at a time"))
 }
@@ -68,7 +68,7 @@ fn share(gpu: &Gpu) -> Outcome {
     }
     let second = Gpu::open(gpu.any_device)?;
     let what = HandleType::Opaque;
-    let written = gpu.exportable(COPY, Place::Device, what).doing("make a shared buffer")?;
+    let written = gpu.exportable(COPY, MemoryPlace::Device, what).doing("make a shared buffer")?;
     let descriptor = written.memory().export(what).doing("export memory")?;
     let (size, kind) = (written.memory().size, written.memory().kind);
     let memory = second.allocate(size, kind, Source::Descriptor(what, descriptor)).doing("import memory")?;
@@ -81,18 +81,18 @@ fn share(gpu: &Gpu) -> Outcome {
     awaited.import(what, descriptor).doing("import a semaphore")?;
 
     let (source, target) = (
-        gpu.buffer(COPY, Place::Host).doing("make a buffer")?,
-        second.buffer(COPY, Place::Host).doing("make a buffer")?,
+        gpu.buffer(COPY, MemoryPlace::Host).doing("make a buffer")?,
+        second.buffer(COPY, MemoryPlace::Host).doing("make a buffer")?,
     );
     source.memory().write(0, &pattern(BYTES, 7));
     let order = Order::free().then(&done, 0);
-    let write = gpu.submit(gpu.need(Kind::Graphics)?, &order, |record| {
+    let write = gpu.submit(gpu.need(QueueKind::Graphics)?, &order, |record| {
         record.copy((&source, 0), (&written, 0), COPY);
         record.barrier();
     });
     let write = write.doing("submit")?;
     let order = Order::free().after(&awaited, 0);
-    let copy = second.submit(second.need(Kind::Graphics)?, &order, |record| {
+    let copy = second.submit(second.need(QueueKind::Graphics)?, &order, |record| {
         record.copy((&read, 0), (&target, 0), COPY);
         record.barrier();
     });
@@ -104,12 +104,13 @@ fn share(gpu: &Gpu) -> Outcome {
 
 /// The rounds of one thread: memory comes and goes, and patterns are copied there and back on one queue after the other.
 fn rounds(gpu: &Gpu, thread: u8) -> Result<(), Stop> {
-    let kinds: Vec<_> = [Kind::Graphics, Kind::Compute].into_iter().filter(|&kind| gpu.lane(kind).is_some()).collect();
+    let kinds: Vec<_> =
+        [QueueKind::Graphics, QueueKind::Compute].into_iter().filter(|&kind| gpu.lane(kind).is_some()).collect();
     let mut kept = VecDeque::new();
     for (round, kind) in (0..ROUNDS).zip(kinds.iter().cycle()) {
         let seed = thread * ROUNDS + round;
         let size = u64::from(round % 7 + 1) << 14;
-        let own = gpu.buffer(size, Place::Host).doing("make a buffer")?;
+        let own = gpu.buffer(size, MemoryPlace::Host).doing("make a buffer")?;
         own.memory().write(0, &pattern(64, seed));
         kept.push_back((own, seed));
         round_trip(gpu, *kind, seed)?;

@@ -4,7 +4,7 @@ use ash::vk::PipelineStageFlags as Stage;
 
 use super::{check::Check, copies::pattern};
 use crate::{
-    gpu::{Gpu, Kind, Lane, Order, Place},
+    gpu::{Gpu, Lane, MemoryPlace, Order, QueueKind},
     outcome::{Doing, Outcome, ensure, same, same_bytes, skip},
 };
 
@@ -18,7 +18,7 @@ pub(super) const CHECKS: &[Check] = &[
 const STAGES: [Stage; 3] = [Stage::TOP_OF_PIPE, Stage::TRANSFER, Stage::BOTTOM_OF_PIPE];
 
 fn status(gpu: &Gpu, lane: &Lane) -> Outcome {
-    if lane.kind == Kind::Transfer {
+    if lane.kind == QueueKind::Transfer {
         return skip("events are not for transfer queues");
     }
     let event = gpu.event().doing("make an event")?;
@@ -35,11 +35,13 @@ fn status(gpu: &Gpu, lane: &Lane) -> Outcome {
 }
 
 fn wait(gpu: &Gpu, lane: &Lane) -> Outcome {
-    if lane.kind == Kind::Transfer {
+    if lane.kind == QueueKind::Transfer {
         return skip("events are not for transfer queues");
     }
-    let (source, target) =
-        (gpu.buffer(1024, Place::Host).doing("make a buffer")?, gpu.buffer(1024, Place::Host).doing("make a buffer")?);
+    let (source, target) = (
+        gpu.buffer(1024, MemoryPlace::Host).doing("make a buffer")?,
+        gpu.buffer(1024, MemoryPlace::Host).doing("make a buffer")?,
+    );
     let event = gpu.event().doing("make an event")?;
     let bytes = pattern(1000, 1);
     let first = gpu.submit(lane, &Order::free(), |record| {
@@ -60,7 +62,7 @@ fn wait(gpu: &Gpu, lane: &Lane) -> Outcome {
 }
 
 fn cpu(gpu: &Gpu) -> Outcome {
-    let lane = gpu.need(Kind::Graphics)?;
+    let lane = gpu.need(QueueKind::Graphics)?;
     let event = gpu.event().doing("make an event")?;
     event.set().doing("set")?;
     ensure(event.is_set().doing("ask")?, || "not set".into())?;

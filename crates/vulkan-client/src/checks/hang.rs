@@ -4,7 +4,7 @@ use ash::vk::{PipelineStageFlags as Stage, Result as Answer};
 
 use super::{check::Check, copies::pattern};
 use crate::{
-    gpu::{Gpu, Kind, Order, Place},
+    gpu::{Gpu, MemoryPlace, Order, QueueKind},
     outcome::{Doing, Outcome, Stop, ends_with, ensure, same_bytes, skip},
 };
 
@@ -15,7 +15,7 @@ fn lost(gpu: &Gpu) -> Outcome {
     if !gpu.is_amd() {
         return skip("only the amdgpu kernel driver is known to end what hangs");
     }
-    let lane = gpu.need(Kind::Graphics)?;
+    let lane = gpu.need(QueueKind::Graphics)?;
     let event = gpu.event().doing("make an event")?;
     let hung = gpu.submit(lane, &Order::free(), |record| record.wait_event(&event, Stage::ALL_COMMANDS));
     let hung = hung.doing("submit")?;
@@ -29,9 +29,9 @@ fn lost(gpu: &Gpu) -> Outcome {
 }
 
 fn works(gpu: &Gpu) -> Result<(), Stop> {
-    let target = gpu.buffer(1024, Place::Host).doing("make a buffer on a new device")?;
+    let target = gpu.buffer(1024, MemoryPlace::Host).doing("make a buffer on a new device")?;
     let bytes = pattern(1000, 1);
-    let work = gpu.submit(gpu.need(Kind::Graphics)?, &Order::free(), |record| {
+    let work = gpu.submit(gpu.need(QueueKind::Graphics)?, &Order::free(), |record| {
         record.update(&target, 0, &bytes);
         record.barrier();
     });

@@ -4,7 +4,7 @@ use ash::vk::Result as Answer;
 
 use super::{check::Check, copies::pattern};
 use crate::{
-    gpu::{Gpu, Kind, Memory, Order, Place, Source},
+    gpu::{Gpu, Memory, MemoryPlace, Order, QueueKind, Source},
     outcome::{Doing, Outcome, Stop, ensure, same, same_bytes, skip},
 };
 
@@ -24,7 +24,7 @@ const PIECE: u64 = 256 << 20;
 const ENDLESS: usize = 4096;
 
 fn device_type(gpu: &Gpu) -> Result<u32, Stop> {
-    gpu.memory_type(u32::MAX, Place::Device).map_or_else(|| skip("no device-local memory type"), Ok)
+    gpu.memory_type(u32::MAX, MemoryPlace::Device).map_or_else(|| skip("no device-local memory type"), Ok)
 }
 
 /// Allocates pieces until refused: how many there were, and the refusal.
@@ -59,9 +59,9 @@ fn exhaust(gpu: &Gpu) -> Outcome {
 
 /// Copies something through new device memory.
 fn still_works(gpu: &Gpu) -> Result<(), Stop> {
-    let lane = gpu.need(Kind::Graphics)?;
-    let between = gpu.buffer(1024, Place::Device).doing("make a buffer afterwards")?;
-    let target = gpu.buffer(1024, Place::Host).doing("make a buffer afterwards")?;
+    let lane = gpu.need(QueueKind::Graphics)?;
+    let between = gpu.buffer(1024, MemoryPlace::Device).doing("make a buffer afterwards")?;
+    let target = gpu.buffer(1024, MemoryPlace::Host).doing("make a buffer afterwards")?;
     let bytes = pattern(1000, 1);
     let work = gpu.submit(lane, &Order::free(), |record| {
         record.update(&between, 0, &bytes);
@@ -90,7 +90,7 @@ fn budget(gpu: &Gpu) -> Outcome {
         return skip("this driver may count memory when it is touched");
     }
     let mut seen = Vec::new();
-    for place in [Place::Device, Place::Host] {
+    for place in [MemoryPlace::Device, MemoryPlace::Host] {
         let Some(kind) = gpu.memory_type(u32::MAX, place) else { continue };
         let (heap, _) = gpu.heap_of(kind);
         let before = figures(gpu, heap)?;

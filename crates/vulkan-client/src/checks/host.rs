@@ -4,7 +4,7 @@ use ash::vk::ExternalMemoryHandleTypeFlags as Handles;
 
 use super::{check::Check, copies::pattern};
 use crate::{
-    gpu::{Gpu, Lane, Order, Place, Source},
+    gpu::{Gpu, Lane, MemoryPlace, Order, Source},
     outcome::{Doing, Outcome, same_bytes, skip},
 };
 
@@ -32,11 +32,11 @@ fn import(gpu: &Gpu, lane: &Lane) -> Outcome {
     let Some(allowed) = gpu.host_pages(pages).doing("ask about the pages")? else {
         return skip("no VK_EXT_external_memory_host");
     };
-    let Some(kind) = gpu.memory_type(allowed, Place::Host) else { return skip("no memory type for host pages") };
+    let Some(kind) = gpu.memory_type(allowed, MemoryPlace::Host) else { return skip("no memory type for host pages") };
     let copied = {
         let memory = gpu.allocate(LEN as u64, kind, Source::Pages(pages)).doing("import")?;
         let imported = gpu.on(memory, Handles::HOST_ALLOCATION_EXT).doing("bind")?;
-        let target = gpu.buffer(PART, Place::Host).doing("make a buffer")?;
+        let target = gpu.buffer(PART, MemoryPlace::Host).doing("make a buffer")?;
         let work = gpu.submit(lane, &Order::free(), |record| {
             record.copy((&imported, 0), (&target, 0), PART);
             record.update(&imported, 4096, &received);

@@ -17,10 +17,10 @@ mod video;
 mod waits;
 
 use self::check::Check;
-pub(crate) use self::check::Step;
+pub(crate) use self::check::PlannedCheck;
 
 /// Every check, in order.
-pub(crate) fn plan() -> Vec<Step> {
+pub(crate) fn plan() -> Vec<PlannedCheck> {
     [
         copies::CHECKS,
         shaders::CHECKS,

@@ -6,7 +6,7 @@ use ash::vk::Result as Answer;
 
 use super::{check::Check, copies::pattern};
 use crate::{
-    gpu::{Buffer, Gpu, Kind, Lane, Order, Place},
+    gpu::{Buffer, Gpu, Lane, MemoryPlace, Order, QueueKind},
     outcome::{Doing, Outcome, Stop, ends_with, same, same_bytes},
 };
 
@@ -26,7 +26,7 @@ pub(super) const CHECKS: &[Check] = &[
 ];
 
 fn host(gpu: &Gpu) -> Result<Buffer<'_>, Stop> {
-    gpu.buffer(1024, Place::Host).doing("make a buffer")
+    gpu.buffer(1024, MemoryPlace::Host).doing("make a buffer")
 }
 
 /// Each command buffer copies what the one before has copied; drivers chain them, so that the kernel is given one.
@@ -50,9 +50,9 @@ fn buffers(gpu: &Gpu, lane: &Lane) -> Outcome {
 /// Graphics writes, compute copies on, a transfer queue (or graphics again) copies last.
 fn binary(gpu: &Gpu) -> Outcome {
     let [graphics, compute] = gpu.two_lanes()?;
-    let last = gpu.lane(Kind::Transfer).unwrap_or(graphics);
-    let between = gpu.buffer(1024, Place::Device).doing("make a buffer")?;
-    let (second, third) = (gpu.buffer(1024, Place::Device).doing("make a buffer")?, host(gpu)?);
+    let last = gpu.lane(QueueKind::Transfer).unwrap_or(graphics);
+    let between = gpu.buffer(1024, MemoryPlace::Device).doing("make a buffer")?;
+    let (second, third) = (gpu.buffer(1024, MemoryPlace::Device).doing("make a buffer")?, host(gpu)?);
     let (a, b) = (gpu.binary(None).doing("make a semaphore")?, gpu.binary(None).doing("make a semaphore")?);
     for round in 0..8 {
         let bytes = pattern(1000, round);
@@ -129,7 +129,7 @@ fn wait_first(gpu: &Gpu) -> Outcome {
 }
 
 fn cpu(gpu: &Gpu) -> Outcome {
-    let lane = gpu.need(Kind::Graphics)?;
+    let lane = gpu.need(QueueKind::Graphics)?;
     let line = gpu.timeline(5, None).doing("make a semaphore")?;
     let target = host(gpu)?;
     let first = line.value();
@@ -162,7 +162,7 @@ fn time_out(gpu: &Gpu) -> Outcome {
 }
 
 fn any(gpu: &Gpu) -> Outcome {
-    let lane = gpu.need(Kind::Graphics)?;
+    let lane = gpu.need(QueueKind::Graphics)?;
     let (a, b) = (gpu.timeline(0, None).doing("make a semaphore")?, gpu.timeline(0, None).doing("make a semaphore")?);
     let both = [(&a, 1), (&b, 1)];
     ends_with("before either", gpu.wait_timelines(&both, true, MOMENT), Answer::TIMEOUT)?;

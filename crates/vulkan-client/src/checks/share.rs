@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{check::Check, copies::pattern};
 use crate::{
-    gpu::{Gpu, HandleType, Kind, Order, Place},
+    gpu::{Gpu, HandleType, MemoryPlace, Order, QueueKind},
     outcome::{Doing, Outcome, Stop, same, same_bytes, skip},
     peer::{OURS, Peer, Request, SHARED, THEIRS},
 };
@@ -38,12 +38,12 @@ fn memory(gpu: &Gpu, what: HandleType) -> Outcome {
     if gpu.extensions.memory_fd.is_none() {
         return skip("no VK_KHR_external_memory_fd");
     }
-    let lane = gpu.need(Kind::Graphics)?;
-    let shared = match gpu.exportable(SHARED, Place::Device, what) {
+    let lane = gpu.need(QueueKind::Graphics)?;
+    let shared = match gpu.exportable(SHARED, MemoryPlace::Device, what) {
         Err(error) if !gpu.is_amd() => return skip(format!("this driver does not allocate it here: {error}")),
         shared => shared.doing("make a shared buffer")?,
     };
-    let host = gpu.buffer(SHARED, Place::Host).doing("make a buffer")?;
+    let host = gpu.buffer(SHARED, MemoryPlace::Host).doing("make a buffer")?;
     host.memory().write(0, &pattern(SHARED as usize, OURS));
     let fill = gpu.submit(lane, &Order::free(), |record| {
         record.copy((&host, 0), (&shared, 0), SHARED);
@@ -70,14 +70,14 @@ fn twice(gpu: &Gpu) -> Outcome {
     if gpu.extensions.memory_fd.is_none() {
         return skip("no VK_KHR_external_memory_fd");
     }
-    let lane = gpu.need(Kind::Graphics)?;
+    let lane = gpu.need(QueueKind::Graphics)?;
     let what = HandleType::Opaque;
-    let first = gpu.exportable(SHARED, Place::Device, what).doing("make a shared buffer")?;
+    let first = gpu.exportable(SHARED, MemoryPlace::Device, what).doing("make a shared buffer")?;
     let descriptor = first.memory().export(what).doing("export")?;
     let source = crate::gpu::Source::Descriptor(what, descriptor);
     let memory = gpu.allocate(first.memory().size, first.memory().kind, source).doing("import")?;
     let second = gpu.on(memory, ash::vk::ExternalMemoryHandleTypeFlags::OPAQUE_FD).doing("bind")?;
-    let host = gpu.buffer(SHARED, Place::Host).doing("make a buffer")?;
+    let host = gpu.buffer(SHARED, MemoryPlace::Host).doing("make a buffer")?;
     let bytes = pattern(1000, OURS);
     let work = gpu.submit(lane, &Order::free(), |record| {
         record.update(&first, 0, &bytes);
@@ -100,7 +100,7 @@ fn need_fences(gpu: &Gpu) -> Result<(), Stop> {
 
 fn binary(gpu: &Gpu) -> Outcome {
     need_semaphores(gpu)?;
-    let lane = gpu.need(Kind::Graphics)?;
+    let lane = gpu.need(QueueKind::Graphics)?;
     let semaphore = gpu.binary(Some(HandleType::Opaque)).doing("make a semaphore")?;
     let descriptor = semaphore.export(HandleType::Opaque).doing("export")?;
     let work = gpu.submit(lane, &Order::free().then(&semaphore, 0), |_| {}).doing("submit")?;
@@ -114,7 +114,7 @@ fn binary(gpu: &Gpu) -> Outcome {
 /// We reach 1 by a queue, the other waits for that and reaches 2 by a queue, we wait for that.
 fn timeline(gpu: &Gpu) -> Outcome {
     need_semaphores(gpu)?;
-    let lane = gpu.need(Kind::Graphics)?;
+    let lane = gpu.need(QueueKind::Graphics)?;
     let line = gpu.timeline(0, Some(HandleType::Opaque)).doing("make a semaphore")?;
     let descriptor = line.export(HandleType::Opaque).doing("export")?;
     let peer = Peer::start(gpu.any_device)?;
@@ -130,7 +130,7 @@ fn timeline(gpu: &Gpu) -> Outcome {
 
 fn sync_file(gpu: &Gpu) -> Outcome {
     need_semaphores(gpu)?;
-    let lane = gpu.need(Kind::Graphics)?;
+    let lane = gpu.need(QueueKind::Graphics)?;
     let semaphore = gpu.binary(Some(HandleType::SyncFile)).doing("make a semaphore")?;
     let work = gpu.submit(lane, &Order::free().then(&semaphore, 0), |_| {}).doing("submit")?;
     let Some(descriptor) = semaphore.export(HandleType::SyncFile).doing("export")? else {
@@ -145,7 +145,7 @@ fn sync_file(gpu: &Gpu) -> Outcome {
 
 fn fence(gpu: &Gpu) -> Outcome {
     need_fences(gpu)?;
-    let lane = gpu.need(Kind::Graphics)?;
+    let lane = gpu.need(QueueKind::Graphics)?;
     let fence = gpu.fence(Some(HandleType::Opaque)).doing("make a fence")?;
     let descriptor = fence.export(HandleType::Opaque).doing("export")?;
     let peer = Peer::start(gpu.any_device)?;
@@ -159,7 +159,7 @@ fn fence(gpu: &Gpu) -> Outcome {
 
 fn fence_file(gpu: &Gpu) -> Outcome {
     need_fences(gpu)?;
-    let lane = gpu.need(Kind::Graphics)?;
+    let lane = gpu.need(QueueKind::Graphics)?;
     let fence = gpu.fence(Some(HandleType::SyncFile)).doing("make a fence")?;
     gpu.signal_after_all(lane, &fence).doing("submit")?;
     let Some(descriptor) = fence.export(HandleType::SyncFile).doing("export")? else {

@@ -4,7 +4,7 @@ use std::{ops::Range, time::Duration};
 
 use super::{check::Check, copies::pattern};
 use crate::{
-    gpu::{Bind, Buffer, Gpu, Kind, Lane, Memory, Order, Place},
+    gpu::{Bind, Buffer, Gpu, Lane, Memory, MemoryPlace, Order, QueueKind},
     outcome::{Doing, Outcome, Stop, same_bytes, skip},
 };
 
@@ -35,10 +35,10 @@ impl<'g> Pages<'g> {
         if gpu.features().sparse_residency_buffer == 0 {
             return skip("no sparse residency of buffers");
         }
-        let (binder, lane) = (gpu.need(Kind::Sparse)?, gpu.need(Kind::Graphics)?);
+        let (binder, lane) = (gpu.need(QueueKind::Sparse)?, gpu.need(QueueKind::Graphics)?);
         let page = gpu.sparse_buffer(65536).doing("make a sparse buffer")?.requirements().alignment.max(4096);
         let sparse = gpu.sparse_buffer(page * pages).doing("make a sparse buffer")?;
-        let kind = gpu.memory_type(sparse.requirements().memory_type_bits, Place::Host);
+        let kind = gpu.memory_type(sparse.requirements().memory_type_bits, MemoryPlace::Host);
         let Some(kind) = kind else { return skip("no memory the CPU sees may back sparse buffers") };
         let memory = gpu.allocate(page * pages, kind, crate::gpu::Source::Fresh).doing("allocate")?;
         Ok(Self { gpu, lane, binder, sparse, memory, page })
@@ -69,7 +69,7 @@ impl<'g> Pages<'g> {
 
     /// Lets the queue read from a page of the buffer.
     fn read(&self, page: u64) -> Result<Vec<u8>, Stop> {
-        let target = self.gpu.buffer(LEN, Place::Host).doing("make a buffer")?;
+        let target = self.gpu.buffer(LEN, MemoryPlace::Host).doing("make a buffer")?;
         target.memory().write(0, &[0xcc; LEN as usize]);
         let work = self.gpu.submit(self.lane, &Order::free(), |record| {
             record.copy((&self.sparse, page * self.page), (&target, 0), LEN);

@@ -5,7 +5,7 @@ use nix::time::{ClockId, clock_gettime};
 
 use super::check::Check;
 use crate::{
-    gpu::{Gpu, Lane, Order, Place},
+    gpu::{Gpu, Lane, MemoryPlace, Order},
     outcome::{Doing, Outcome, Stop, ensure, skip},
 };
 
@@ -20,7 +20,7 @@ fn order(gpu: &Gpu, lane: &Lane) -> Outcome {
     if lane.timestamp_bits == 0 {
         return skip("this queue has no timestamps");
     }
-    let target = gpu.buffer(4096, Place::Host).doing("make a buffer")?;
+    let target = gpu.buffer(4096, MemoryPlace::Host).doing("make a buffer")?;
     let stamps = gpu.timestamps(4).doing("make a query pool")?;
     for first in [0, 2] {
         let work = gpu.submit(lane, &Order::free(), |record| {
@@ -62,7 +62,7 @@ fn clocks(gpu: &Gpu) -> Outcome {
 }
 
 fn between(gpu: &Gpu) -> Outcome {
-    let lane = gpu.lane(crate::gpu::Kind::Graphics).filter(|lane| lane.timestamp_bits == 64);
+    let lane = gpu.lane(crate::gpu::QueueKind::Graphics).filter(|lane| lane.timestamp_bits == 64);
     let Some(lane) = lane else { return skip("no graphics queue with 64-bit timestamps") };
     let stamps = gpu.timestamps(1).doing("make a query pool")?;
     let [before, _] = calibrated(gpu)?;

@@ -6,7 +6,7 @@ use ash::vk::Result as Answer;
 
 use super::check::Check;
 use crate::{
-    gpu::{Gpu, Kind, Lane, Order, Place},
+    gpu::{Gpu, Lane, MemoryPlace, Order, QueueKind},
     outcome::{Doing, Outcome, ends_with, same},
 };
 
@@ -25,19 +25,19 @@ pub(super) const CHECKS: &[Check] = &[
 ];
 
 fn decode(gpu: &Gpu) -> Outcome {
-    turns(gpu, gpu.need(Kind::Decode)?)
+    turns(gpu, gpu.need(QueueKind::Decode)?)
 }
 
 fn encode(gpu: &Gpu) -> Outcome {
-    turns(gpu, gpu.need(Kind::Encode)?)
+    turns(gpu, gpu.need(QueueKind::Encode)?)
 }
 
 /// Passes a timeline between the graphics queue and a video queue, whose command buffers hold no command: without a session a video
 /// queue has none.
 fn turns(gpu: &Gpu, video: &Lane) -> Outcome {
-    let graphics = gpu.need(Kind::Graphics)?;
+    let graphics = gpu.need(QueueKind::Graphics)?;
     let line = gpu.timeline(0, None).doing("make a semaphore")?;
-    let target = gpu.buffer(1024, Place::Host).doing("make a buffer")?;
+    let target = gpu.buffer(1024, MemoryPlace::Host).doing("make a buffer")?;
     let order = |from, to| Order::free().after(&line, from).then(&line, to);
     let hand = |from, to, count| gpu.submit_several(video, &order(from, to), count, |_, _| {});
     // The first batch of the queue, without a command buffer.

@@ -6,7 +6,7 @@ use ash::vk::Result as Answer;
 
 use super::check::Check;
 use crate::{
-    gpu::{Gpu, Kind, Order, Place},
+    gpu::{Gpu, MemoryPlace, Order, QueueKind},
     outcome::{Doing, Outcome, ends_with, same},
 };
 
@@ -22,7 +22,7 @@ pub(super) const CHECKS: &[Check] = &[
 ];
 
 fn status(gpu: &Gpu) -> Outcome {
-    let lane = gpu.need(Kind::Graphics)?;
+    let lane = gpu.need(QueueKind::Graphics)?;
     let fence = gpu.fence(None).doing("make a fence")?;
     for round in 0..3 {
         same("before", fence.is_signalled().doing("ask")?, false)?;
@@ -36,9 +36,9 @@ fn status(gpu: &Gpu) -> Outcome {
 }
 
 fn time_out(gpu: &Gpu) -> Outcome {
-    let lane = gpu.need(Kind::Graphics)?;
+    let lane = gpu.need(QueueKind::Graphics)?;
     let line = gpu.timeline(0, None).doing("make a semaphore")?;
-    let target = gpu.buffer(1024, Place::Host).doing("make a buffer")?;
+    let target = gpu.buffer(1024, MemoryPlace::Host).doing("make a buffer")?;
     let work =
         gpu.submit(lane, &Order::free().after(&line, 1), |record| record.fill(&target, 0..1024, 1)).doing("submit")?;
     let results = [work.wait(Duration::ZERO), work.wait(MOMENT)];

@@ -5,7 +5,7 @@ use ash::{prelude::VkResult, vk};
 use super::{
     Gpu,
     handle_type::HandleType,
-    memory::{Memory, Place, Source},
+    memory::{Memory, MemoryPlace, Source},
 };
 
 /// The usage of every buffer.
@@ -45,7 +45,7 @@ impl Gpu {
     /// # Errors
     ///
     /// The errors of creating, allocating and binding; `FEATURE_NOT_PRESENT` if no memory type fits.
-    pub(crate) fn buffer(&self, size: u64, place: Place) -> VkResult<Buffer<'_>> {
+    pub(crate) fn buffer(&self, size: u64, place: MemoryPlace) -> VkResult<Buffer<'_>> {
         self.bare(size, vk::BufferCreateFlags::empty(), None)?.filled_by(place, Source::Fresh)
     }
 
@@ -54,7 +54,7 @@ impl Gpu {
     /// # Errors
     ///
     /// Those of [`buffer`](Self::buffer).
-    pub(crate) fn storage_buffer(&self, size: u64, place: Place) -> VkResult<Buffer<'_>> {
+    pub(crate) fn storage_buffer(&self, size: u64, place: MemoryPlace) -> VkResult<Buffer<'_>> {
         let usage = vk::BufferUsageFlags::STORAGE_BUFFER | TRANSFERS;
         self.used(size, usage, vk::BufferCreateFlags::empty(), None)?.filled_by(place, Source::Fresh)
     }
@@ -64,7 +64,7 @@ impl Gpu {
     /// # Errors
     ///
     /// Those of [`buffer`](Self::buffer).
-    pub(crate) fn program_buffer(&self, size: u64, place: Place) -> VkResult<Buffer<'_>> {
+    pub(crate) fn program_buffer(&self, size: u64, place: MemoryPlace) -> VkResult<Buffer<'_>> {
         let (mut usage, mut source) = (ANYTHING, Source::Fresh);
         if self.has_addresses() {
             (usage, source) = (usage | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS, Source::Addressed);
@@ -80,7 +80,7 @@ impl Gpu {
     /// # Errors
     ///
     /// Those of [`buffer`](Self::buffer).
-    pub(crate) fn exportable(&self, size: u64, place: Place, what: HandleType) -> VkResult<Buffer<'_>> {
+    pub(crate) fn exportable(&self, size: u64, place: MemoryPlace, what: HandleType) -> VkResult<Buffer<'_>> {
         self.bare(size, vk::BufferCreateFlags::empty(), Some(what.of_memory()))?
             .filled_by(place, Source::Exportable(what))
     }
@@ -180,7 +180,7 @@ impl<'g> Buffer<'g> {
         Ok(TexelView { gpu: self.gpu, raw })
     }
 
-    fn filled_by(self, place: Place, source: Source<'g>) -> VkResult<Self> {
+    fn filled_by(self, place: MemoryPlace, source: Source<'g>) -> VkResult<Self> {
         let needs = self.requirements();
         let kind = self.gpu.memory_type(needs.memory_type_bits, place).ok_or(vk::Result::ERROR_FEATURE_NOT_PRESENT)?;
         let memory = self.gpu.allocate(needs.size, kind, source)?;

@@ -5,7 +5,7 @@ use std::{ops::Range, time::Duration};
 use ash::{prelude::VkResult, vk};
 
 use super::{
-    Gpu, Kind, Lane,
+    Gpu, Lane, QueueKind,
     buffer::Buffer,
     compute::Pipeline,
     sync::{Event, Fence, Semaphore},
@@ -73,7 +73,7 @@ impl Drop for Pool<'_> {
 impl Gpu {
     /// Returns `true` if the device is lost. It submits nothing, from which a driver learns of a loss.
     pub(crate) fn is_lost(&self) -> bool {
-        let Some(lane) = self.lane(Kind::Compute).or(self.lanes.first()) else { return false };
+        let Some(lane) = self.lane(QueueKind::Compute).or(self.lanes.first()) else { return false };
         let answer = self.submit(lane, &Order::free(), |_| {}).map(drop);
         matches!(answer, Err(vk::Result::ERROR_DEVICE_LOST))
     }

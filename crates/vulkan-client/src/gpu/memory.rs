@@ -11,7 +11,7 @@ use super::{Gpu, handle_type::HandleType};
 
 /// Preferred place of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum MemoryPlace {
     /// Near the GPU.
     Device,
     /// Memory for the CPU to read and write; cached if possible.
@@ -45,7 +45,7 @@ pub(crate) struct Memory<'g> {
 
 impl Gpu {
     /// The first memory type among `allowed` (a bit per type) that serves a place.
-    pub(crate) fn memory_type(&self, allowed: u32, place: Place) -> Option<u32> {
+    pub(crate) fn memory_type(&self, allowed: u32, place: MemoryPlace) -> Option<u32> {
         use vk::MemoryPropertyFlags as Flags;
         let odd = Flags::PROTECTED | Flags::DEVICE_COHERENT_AMD | Flags::LAZILY_ALLOCATED;
         let plain = Flags::HOST_VISIBLE | Flags::HOST_COHERENT;
@@ -57,8 +57,8 @@ impl Gpu {
             })
         };
         match place {
-            Place::Device => find(Flags::DEVICE_LOCAL),
-            Place::Host => find(plain | Flags::HOST_CACHED).or_else(|| find(plain)),
+            MemoryPlace::Device => find(Flags::DEVICE_LOCAL),
+            MemoryPlace::Host => find(plain | Flags::HOST_CACHED).or_else(|| find(plain)),
         }
     }
 

@@ -42,7 +42,7 @@ pub(crate) use self::{
         Answer, BoundImage, FormatSupport, ImageKind, ImagePart, ImageView, Importer, Part, Shape, Texture,
         TextureKind, aspect_format, chroma_shift, planes,
     },
-    memory::{Memory, Place, Source},
+    memory::{Memory, MemoryPlace, Source},
     program::{Constants, Dispatch, Program, Resource, Sampler, SamplerKind, Slot},
     shared::SharedGpu,
     sparse::Bind,
@@ -58,7 +58,7 @@ const AMD: u32 = 0x1002;
 
 /// Purpose of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum QueueKind {
     /// Draws, and all the others can.
     Graphics,
     /// Dispatches without graphics.
@@ -73,7 +73,7 @@ pub(crate) enum Kind {
     Encode,
 }
 
-impl Kind {
+impl QueueKind {
     /// The queues commands are recorded for.
     pub(crate) const RECORDED: [Self; 3] = [Self::Graphics, Self::Compute, Self::Transfer];
 
@@ -108,7 +108,7 @@ impl Kind {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lane {
     /// Purpose of the queue.
-    pub(crate) kind: Kind,
+    pub(crate) kind: QueueKind,
     /// Bits of its timestamps that count; 0 without timestamps.
     pub(crate) timestamp_bits: u32,
     family: u32,
@@ -196,7 +196,7 @@ impl Gpu {
     }
 
     /// The queue of a kind, if the device has one.
-    pub(crate) fn lane(&self, kind: Kind) -> Option<&Lane> {
+    pub(crate) fn lane(&self, kind: QueueKind) -> Option<&Lane> {
         self.lanes.iter().find(|lane| lane.kind == kind)
     }
 
@@ -210,7 +210,7 @@ impl Gpu {
     /// # Errors
     ///
     /// [`Stop::Skip`] if there is none.
-    pub(crate) fn need(&self, kind: Kind) -> Result<&Lane, Stop> {
+    pub(crate) fn need(&self, kind: QueueKind) -> Result<&Lane, Stop> {
         self.lane(kind).map_or_else(|| skip(format!("no {} queue here", kind.name())), Ok)
     }
 
@@ -238,7 +238,7 @@ impl Gpu {
     ///
     /// [`Stop::Skip`] if there is but one.
     pub(crate) fn two_lanes(&self) -> Result<[&Lane; 2], Stop> {
-        Ok([self.need(Kind::Graphics)?, self.need(Kind::Compute)?])
+        Ok([self.need(QueueKind::Graphics)?, self.need(QueueKind::Compute)?])
     }
 
     /// Returns `true` if the device offers an extension, enabled or not.
@@ -354,9 +354,9 @@ impl Opening {
 }
 
 /// The family of each kind of queue that the device has.
-fn choose(families: &[vk::QueueFamilyProperties]) -> Vec<(Kind, u32)> {
-    let kinds = Kind::RECORDED.into_iter().chain([Kind::Sparse, Kind::Decode, Kind::Encode]);
-    let first = |kind: Kind| (0..).zip(families).find(|(_, family)| kind.fits(family.queue_flags));
+fn choose(families: &[vk::QueueFamilyProperties]) -> Vec<(QueueKind, u32)> {
+    let kinds = QueueKind::RECORDED.into_iter().chain([QueueKind::Sparse, QueueKind::Decode, QueueKind::Encode]);
+    let first = |kind: QueueKind| (0..).zip(families).find(|(_, family)| kind.fits(family.queue_flags));
     kinds.filter_map(|kind| first(kind).map(|(index, _)| (kind, index))).collect()
 }
 

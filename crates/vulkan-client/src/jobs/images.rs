@@ -5,7 +5,7 @@ use amdgpu_test_support::jobs::{Binding, Resource, View};
 use ash::vk;
 
 use crate::{
-    gpu::{BoundImage, Buffer, Gpu, ImageKind, ImagePart, ImageView, Lane, Order, Place, Shape},
+    gpu::{BoundImage, Buffer, Gpu, ImageKind, ImagePart, ImageView, Lane, MemoryPlace, Order, Shape},
     outcome::{Doing, Stop, fail, skip},
 };
 
@@ -102,7 +102,7 @@ impl<'g> Picture<'g> {
     }
 
     fn rows(gpu: &Gpu, bytes: usize) -> Result<Buffer<'_>, Stop> {
-        gpu.buffer(bytes as u64, Place::Host).doing("make a host buffer")
+        gpu.buffer(bytes as u64, MemoryPlace::Host).doing("make a host buffer")
     }
 
     /// Fills the image: level by level, slice by slice, row by row. Zeroes follow the data.

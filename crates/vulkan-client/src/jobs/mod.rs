@@ -16,7 +16,7 @@ use self::{folder::Task, resources::Resources};
 use crate::{
     cli::Arguments,
     exit::Exit,
-    gpu::{Constants, Dispatch, Gpu, Kind, Lane, Order, Place},
+    gpu::{Constants, Dispatch, Gpu, Lane, MemoryPlace, Order, QueueKind},
     outcome::{Doing, Outcome, Stop, fail, say, skip},
 };
 
@@ -93,7 +93,7 @@ pub(crate) fn run(directory: &Path, arguments: &Arguments) -> Exit {
 
 /// Returns the queues and the subgroup sizes that the device has and the caller asks for. A device that has neither 32 nor 64 lanes
 /// runs with its own.
-fn variants(gpu: &Gpu, arguments: &Arguments) -> Vec<(Kind, u32)> {
+fn variants(gpu: &Gpu, arguments: &Arguments) -> Vec<(QueueKind, u32)> {
     let has_size = |size: u32| match &gpu.newer.subgroup_sizes {
         Some(sizes) => sizes.contains(&size),
         None => gpu.newer.subgroup_size == size,
@@ -103,7 +103,7 @@ fn variants(gpu: &Gpu, arguments: &Arguments) -> Vec<(Kind, u32)> {
     if sizes.is_empty() && arguments.subgroup_size.is_none() {
         sizes.push(gpu.newer.subgroup_size);
     }
-    let kinds = [Kind::Graphics, Kind::Compute].into_iter();
+    let kinds = [QueueKind::Graphics, QueueKind::Compute].into_iter();
     let kinds = kinds.filter(|kind| arguments.queue.as_deref().is_none_or(|queue| queue == kind.name()));
     // A device without queues for compute alone has all of them in one.
     kinds
@@ -126,7 +126,7 @@ fn supported(gpu: &Gpu, job: &Job) -> Result<(), Stop> {
 }
 
 /// Runs a job and judges it. Where nothing is expected yet, the outputs become what is expected.
-fn one(gpu: &Gpu, task: &mut Task, kind: Kind, lanes: u32) -> Outcome {
+fn one(gpu: &Gpu, task: &mut Task, kind: QueueKind, lanes: u32) -> Outcome {
     let lane = gpu.need(kind)?;
     supported(gpu, &task.job)?;
     let words = match &task.spirv {
@@ -135,8 +135,8 @@ fn one(gpu: &Gpu, task: &mut Task, kind: Kind, lanes: u32) -> Outcome {
     };
     let job = &task.job;
     // RADV copies images on a graphics queue with draws, so images are filled and read on a compute queue.
-    let copies = gpu.lane(Kind::Compute).unwrap_or(lane);
-    let mut resources = Resources::new(gpu, job, kind == Kind::Graphics)?;
+    let copies = gpu.lane(QueueKind::Compute).unwrap_or(lane);
+    let mut resources = Resources::new(gpu, job, kind == QueueKind::Graphics)?;
     resources.fill(gpu, copies)?;
     dispatch(gpu, lane, job, words, &resources, lanes)?;
     let outputs = resources.read(gpu, copies)?;
@@ -169,7 +169,7 @@ fn dispatch(
     };
     let views = resources.views()?;
     let program = gpu.program(words, &views.slots(), &constants).doing("make a pipeline")?;
-    let counts = gpu.program_buffer(12, Place::Host).doing("make a buffer")?;
+    let counts = gpu.program_buffer(12, MemoryPlace::Host).doing("make a buffer")?;
     let bytes: Vec<u8> = job.groups.into_iter().flat_map(u32::to_le_bytes).collect();
     counts.memory().write(0, &bytes);
     let groups = match job.base {

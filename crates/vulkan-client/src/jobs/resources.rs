@@ -5,7 +5,7 @@ use ash::vk;
 
 use super::images::{self, MOST, Picture};
 use crate::{
-    gpu::{Buffer, Gpu, ImageView, Lane, Place, Resource, Sampler, SamplerKind, Slot, TexelView},
+    gpu::{Buffer, Gpu, ImageView, Lane, MemoryPlace, Resource, Sampler, SamplerKind, Slot, TexelView},
     outcome::{Doing, Stop, fail},
 };
 
@@ -70,7 +70,7 @@ fn buffers<'g>(gpu: &'g Gpu, binding: &Binding) -> Result<Vec<Buffer<'g>>, Stop>
     bytes
         .chunks(binding.size)
         .map(|bytes| {
-            let buffer = gpu.program_buffer(binding.size as u64, Place::Host).doing("make a buffer")?;
+            let buffer = gpu.program_buffer(binding.size as u64, MemoryPlace::Host).doing("make a buffer")?;
             buffer.memory().write(0, bytes);
             Ok(buffer)
         })

@@ -10,7 +10,7 @@ use ash::util::read_spv;
 
 use crate::{
     exit::Exit,
-    gpu::{Gpu, Kind, Order, Place},
+    gpu::{Gpu, MemoryPlace, Order, QueueKind},
     outcome::{Doing, Stop, fail},
 };
 
@@ -40,10 +40,10 @@ pub(crate) fn save(path: &Path, any_device: bool) -> Exit {
 fn compute(gpu: &Gpu) -> Result<Vec<u8>, Stop> {
     let [width, height] = SIZE;
     let bytes = u64::from(width) * u64::from(height) * 4;
-    let buffer = gpu.storage_buffer(bytes, Place::Host).doing("make a buffer")?;
+    let buffer = gpu.storage_buffer(bytes, MemoryPlace::Host).doing("make a buffer")?;
     let words = read_spv(&mut std::io::Cursor::new(SHADER)).map_err(|error| Stop::Fail(error.to_string()))?;
     let pipeline = gpu.pipeline(&words, &[&buffer], None).doing("make a pipeline")?;
-    let queue = gpu.lane(Kind::Compute).map_or_else(|| gpu.need(Kind::Graphics), Ok)?;
+    let queue = gpu.lane(QueueKind::Compute).map_or_else(|| gpu.need(QueueKind::Graphics), Ok)?;
     let submission = gpu
         .submit(queue, &Order::free(), |commands| {
             commands.dispatch(&pipeline, [width.div_ceil(GROUP), height.div_ceil(GROUP), 1]);

@@ -6,7 +6,7 @@
 
 use rspirv::spirv::{Op, Word};
 
-use super::{generator::Generator, kind::Kind};
+use super::{generator::Generator, kind::Scalar};
 
 /// Numbers of instructions of GLSL.std.450.
 mod glsl {
@@ -26,19 +26,19 @@ const ARITHMETIC: [Op; 3] = [Op::FAdd, Op::FSub, Op::FMul];
 /// Encoding of a floating-point kind.
 #[derive(Clone, Copy)]
 struct Layout {
-    kind: Kind,
+    kind: Scalar,
     /// The integer kind of the same width.
-    bits: Kind,
+    bits: Scalar,
     mantissa: u32,
 }
 
 impl Layout {
     /// Returns the encoding of a kind that is a float; of 32 bits for any other.
-    fn of(kind: Kind) -> Self {
+    fn of(kind: Scalar) -> Self {
         match kind {
-            Kind::F16 => Self { kind, bits: Kind::U16, mantissa: 10 },
-            Kind::F64 => Self { kind, bits: Kind::U64, mantissa: 52 },
-            _ => Self { kind: Kind::F32, bits: Kind::U32, mantissa: 23 },
+            Scalar::F16 => Self { kind, bits: Scalar::U16, mantissa: 10 },
+            Scalar::F64 => Self { kind, bits: Scalar::U64, mantissa: 52 },
+            _ => Self { kind: Scalar::F32, bits: Scalar::U32, mantissa: 23 },
         }
     }
 
@@ -68,8 +68,8 @@ impl Layout {
         let steps = i64::from(self.mantissa);
         let one = self.kind.power(0);
         let highest = match self.kind {
-            Kind::F16 => 15,
-            Kind::F64 => 1023,
+            Scalar::F16 => 15,
+            Scalar::F64 => 1023,
             _ => 127,
         };
         [
@@ -109,7 +109,7 @@ impl Generator {
             let bits = self.one(magnitudes).unwrap_or(0) | sign;
             self.module.constant(layout.kind, bits)
         });
-        let condition = self.pick(Kind::Bool);
+        let condition = self.pick(Scalar::Bool);
         self.module.op(Op::Select, layout.kind, &[condition, one, other])
     }
 
@@ -120,7 +120,7 @@ impl Generator {
         let magnitude = self.module.constant(layout.bits, layout.sign() - 1);
         let magnitude = self.module.op(Op::BitwiseAnd, layout.bits, &[bits, magnitude]);
         let infinity = self.module.constant(layout.bits, layout.infinity());
-        let is_nan = self.module.op(Op::UGreaterThan, Kind::Bool, &[magnitude, infinity]);
+        let is_nan = self.module.op(Op::UGreaterThan, Scalar::Bool, &[magnitude, infinity]);
         self.module.op(Op::Select, layout.bits, &[is_nan, quiet, bits])
     }
 
@@ -131,7 +131,7 @@ impl Generator {
         let magnitude = self.module.op(Op::BitwiseAnd, layout.bits, &[bits, mask]);
         let (smallest, zero) =
             (self.module.constant(layout.bits, layout.smallest_normal()), self.module.constant(layout.bits, 0));
-        let is_small = self.module.op(Op::ULessThan, Kind::Bool, &[magnitude, smallest]);
+        let is_small = self.module.op(Op::ULessThan, Scalar::Bool, &[magnitude, smallest]);
         self.module.op(Op::Select, layout.bits, &[is_small, zero, bits])
     }
 
@@ -152,7 +152,7 @@ impl Generator {
         let operands = [self.edge(layout, first), self.edge(layout, &large)];
         let value = self.module.op(op, layout.kind, &operands);
         let bits =
-            if layout.kind == Kind::F16 { self.bits_of_normal(layout, value) } else { self.bits_of(layout, value) };
+            if layout.kind == Scalar::F16 { self.bits_of_normal(layout, value) } else { self.bits_of(layout, value) };
         self.result(&format!("{op:?} at the edges of {:?}", layout.kind), layout.bits, bits);
     }
 
@@ -187,7 +187,7 @@ impl Generator {
     /// twice.
     fn edge_conversion(&mut self) {
         let (from, to) = (Layout::of(self.float()), Layout::of(self.float()));
-        if from.kind == to.kind || from.kind == Kind::F64 && to.kind == Kind::F16 {
+        if from.kind == to.kind || from.kind == Scalar::F64 && to.kind == Scalar::F16 {
             return self.denormal(from);
         }
         let mut magnitudes = vec![0, from.infinity(), from.quiet_nan(), from.kind.power(0), from.kind.power(3)];
@@ -232,17 +232,17 @@ impl Generator {
 
 #[cfg(test)]
 mod tests {
-    use super::{Kind, Layout};
+    use super::{Layout, Scalar};
 
     #[test]
     fn edges_have_the_bits_of_ieee() {
-        let layout = Layout::of(Kind::F32);
+        let layout = Layout::of(Scalar::F32);
         assert_eq!(layout.infinity(), u64::from(f32::INFINITY.to_bits()));
         assert_eq!(layout.largest(), u64::from(f32::MAX.to_bits()));
         assert_eq!(layout.smallest_normal(), u64::from(f32::MIN_POSITIVE.to_bits()));
         let [.., largest, last] = layout.large().map(|bits| f32::from_bits(bits as u32));
         assert!((largest + last).is_infinite() && (largest + last / 2.0).is_finite());
-        assert_eq!(Layout::of(Kind::F64).largest(), f64::MAX.to_bits());
-        assert_eq!(Layout::of(Kind::F16).infinity(), 0x7c00);
+        assert_eq!(Layout::of(Scalar::F64).largest(), f64::MAX.to_bits());
+        assert_eq!(Layout::of(Scalar::F16).infinity(), 0x7c00);
     }
 }

@@ -8,7 +8,7 @@ use rspirv::{
 
 use super::{
     form::Subgroups,
-    kind::Kind,
+    kind::Scalar,
     module::{ATOMICS, Array, GROUPS, INPUT, LOCAL, Module, PRIVATE, PROBES},
 };
 
@@ -27,7 +27,7 @@ pub(super) struct Shader {
     /// Statement of each probe, in the order of the output.
     pub(super) probes: Vec<String>,
     /// Kinds beyond those that every device has.
-    pub(super) kinds: Vec<Kind>,
+    pub(super) kinds: Vec<Scalar>,
 }
 
 /// A shader in the making.
@@ -37,15 +37,15 @@ pub(super) struct Generator {
     /// Subgroup operations as instructions, or by shared memory.
     pub(super) subgroups: Subgroups,
     /// Kinds of this shader beyond booleans and 32 bits.
-    pub(super) kinds: Vec<Kind>,
+    pub(super) kinds: Vec<Scalar>,
     /// Index in the workgroup.
     pub(super) local: Word,
     /// Index in the dispatch.
     global: Word,
-    values: Vec<(Kind, Word)>,
+    values: Vec<(Scalar, Word)>,
     /// Number of the first values that are made of input.
     roots: usize,
-    variables: Vec<(Kind, Word)>,
+    variables: Vec<(Scalar, Word)>,
     counters: Vec<Word>,
     /// A variable for sums over shared memory.
     pub(super) total: Word,
@@ -55,9 +55,9 @@ pub(super) struct Generator {
 
 /// Returns the kinds beyond 32 bits that a seed's shader has: a quarter of the shaders each has none, 16 bits, and 64 bits, and
 /// the last quarter both.
-pub(super) fn kinds_of(seed: u64) -> Vec<Kind> {
-    let narrow = [Kind::U16, Kind::F16].into_iter().filter(|_| seed & 1 == 1);
-    let wide = [Kind::U64, Kind::F64].into_iter().filter(|_| seed & 2 == 2);
+pub(super) fn kinds_of(seed: u64) -> Vec<Scalar> {
+    let narrow = [Scalar::U16, Scalar::F16].into_iter().filter(|_| seed & 1 == 1);
+    let wide = [Scalar::U64, Scalar::F64].into_iter().filter(|_| seed & 2 == 2);
     narrow.chain(wide).collect()
 }
 
@@ -91,7 +91,9 @@ pub(super) fn shader(seed: u64, subgroups: Subgroups) -> Result<Shader, dr::Erro
     }
     let Generator { module, probes, kinds, .. } = generator;
     let mut modes = Vec::new();
-    for width in [Kind::F16, Kind::F32, Kind::F64].iter().filter(|kind| **kind == Kind::F32 || kinds.contains(*kind)) {
+    for width in
+        [Scalar::F16, Scalar::F32, Scalar::F64].iter().filter(|kind| **kind == Scalar::F32 || kinds.contains(*kind))
+    {
         modes.push((ExecutionMode::SignedZeroInfNanPreserve, width.bits()));
         modes.push((ExecutionMode::RoundingModeRTE, width.bits()));
     }
@@ -99,7 +101,7 @@ pub(super) fn shader(seed: u64, subgroups: Subgroups) -> Result<Shader, dr::Erro
 }
 
 impl Generator {
-    fn new(seed: u64, subgroups: Subgroups, kinds: Vec<Kind>) -> Self {
+    fn new(seed: u64, subgroups: Subgroups, kinds: Vec<Scalar>) -> Self {
         let mut capabilities = vec![
             Capability::Shader,
             Capability::SignedZeroInfNanPreserve,
@@ -109,17 +111,17 @@ impl Generator {
         ];
         capabilities.extend(subgroups.capabilities());
         capabilities.extend(kinds.iter().filter_map(|kind| match kind {
-            Kind::U16 => Some(Capability::Int16),
-            Kind::U64 => Some(Capability::Int64),
-            Kind::F16 => Some(Capability::Float16),
-            Kind::F64 => Some(Capability::Float64),
+            Scalar::U16 => Some(Capability::Int16),
+            Scalar::U64 => Some(Capability::Int64),
+            Scalar::F16 => Some(Capability::Float16),
+            Scalar::F64 => Some(Capability::Float64),
             _ => None,
         }));
         let mut module = Module::new(&capabilities, &kinds);
-        let all = [Kind::U32, Kind::U32, Kind::F32, Kind::Bool].into_iter().chain(kinds.iter().copied());
+        let all = [Scalar::U32, Scalar::U32, Scalar::F32, Scalar::Bool].into_iter().chain(kinds.iter().copied());
         let variables = all.map(|kind| (kind, module.variable(kind))).collect();
-        let total = module.variable(Kind::U32);
-        let counters = (0..COUNTERS).map(|_| module.variable(Kind::U32)).collect();
+        let total = module.variable(Scalar::U32);
+        let counters = (0..COUNTERS).map(|_| module.variable(Scalar::U32)).collect();
         let mut generator = Self {
             random: Rng::with_seed(seed),
             module,
@@ -147,15 +149,15 @@ impl Generator {
         self.local = self.module.read(local, 1);
         self.global = self.module.read(global, 3);
         let group = self.module.read(group, 3);
-        self.values.extend([self.local, self.global, group].map(|value| (Kind::U32, value)));
+        self.values.extend([self.local, self.global, group].map(|value| (Scalar::U32, value)));
         for at in [self.local, self.global, group] {
             let loaded = self.input_at(at);
-            self.leave(Kind::U32, loaded);
+            self.leave(Scalar::U32, loaded);
         }
         let fixed = self.module.word(7);
         let loaded = self.input_at(fixed);
-        self.leave(Kind::U32, loaded);
-        let kinds = [Kind::Bool, Kind::F32].into_iter().chain(self.kinds.clone());
+        self.leave(Scalar::U32, loaded);
+        let kinds = [Scalar::Bool, Scalar::F32].into_iter().chain(self.kinds.clone());
         for kind in kinds {
             for _ in 0..4 {
                 let value = self.root(kind);
@@ -169,51 +171,51 @@ impl Generator {
         }
         for index in 0..PRIVATE {
             let index = self.module.word(index);
-            let (pointer, value) = (self.module.at(Array::Private, index), self.pick(Kind::U32));
+            let (pointer, value) = (self.module.at(Array::Private, index), self.pick(Scalar::U32));
             self.module.store(pointer, value);
         }
     }
 
     /// Makes a value of any kind of words that were loaded.
-    fn root(&mut self, kind: Kind) -> Word {
-        let words = [self.pick(Kind::U32), self.pick(Kind::U32)];
+    fn root(&mut self, kind: Scalar) -> Word {
+        let words = [self.pick(Scalar::U32), self.pick(Scalar::U32)];
         match kind {
-            Kind::Bool => self.module.op(Op::ULessThan, kind, &words),
-            Kind::F16 => {
+            Scalar::Bool => self.module.op(Op::ULessThan, kind, &words),
+            Scalar::F16 => {
                 let mask = self.module.word(0x3ff);
-                let small = self.module.op(Op::BitwiseAnd, Kind::U32, &[words[0], mask]);
-                let single = self.module.op(Op::ConvertUToF, Kind::F32, &[small]);
+                let small = self.module.op(Op::BitwiseAnd, Scalar::U32, &[words[0], mask]);
+                let single = self.module.op(Op::ConvertUToF, Scalar::F32, &[small]);
                 let value = self.module.op(Op::FConvert, kind, &[single]);
                 self.settle(kind, value)
             }
-            Kind::F32 | Kind::F64 => {
+            Scalar::F32 | Scalar::F64 => {
                 let value = self.module.op(Op::ConvertSToF, kind, &[words[0]]);
                 self.settle(kind, value)
             }
-            Kind::U64 => {
+            Scalar::U64 => {
                 let [low, high] = words.map(|word| self.module.op(Op::UConvert, kind, &[word]));
                 let by = self.module.constant(kind, 32);
                 let high = self.module.op(Op::ShiftLeftLogical, kind, &[high, by]);
                 self.module.op(Op::BitwiseOr, kind, &[high, low])
             }
-            Kind::U16 => self.module.op(Op::UConvert, kind, &[words[0]]),
-            Kind::U32 => words[0],
+            Scalar::U16 => self.module.op(Op::UConvert, kind, &[words[0]]),
+            Scalar::U32 => words[0],
         }
     }
 
     /// Loads a word of the input.
     pub(super) fn input_at(&mut self, index: Word) -> Word {
         let pointer = self.module.at(Array::Input, index);
-        self.module.load(pointer, Kind::U32)
+        self.module.load(pointer, Scalar::U32)
     }
 
     /// Adds a value to those that later statements choose from.
-    pub(super) fn leave(&mut self, kind: Kind, value: Word) {
+    pub(super) fn leave(&mut self, kind: Scalar, value: Word) {
         self.values.push((kind, value));
     }
 
     /// Returns a value of a kind: a constant, one that was there from the start, or one of all in scope, often a late one.
-    pub(super) fn pick(&mut self, kind: Kind) -> Word {
+    pub(super) fn pick(&mut self, kind: Scalar) -> Word {
         let choice = self.random.u32(..12);
         let scope = if choice < 4 && self.roots > 0 { self.roots } else { self.values.len() };
         let fitting = self.values.iter().take(scope).filter(|(of, _)| *of == kind);
@@ -226,7 +228,7 @@ impl Generator {
     }
 
     /// Returns a constant; one of floating point is a power of two.
-    fn fresh(&mut self, kind: Kind) -> Word {
+    fn fresh(&mut self, kind: Scalar) -> Word {
         if kind.is_float() {
             let bits = kind.power(self.random.i64(-4..5)) | u64::from(self.random.bool()) << (kind.bits() - 1);
             return self.module.constant(kind, bits);
@@ -248,16 +250,17 @@ impl Generator {
     }
 
     /// Chooses an integer kind of this shader.
-    pub(super) fn integer(&mut self) -> Kind {
+    pub(super) fn integer(&mut self) -> Scalar {
         let kinds =
-            [Kind::U32, Kind::U32].into_iter().chain(self.kinds.iter().copied().filter(|kind| !kind.is_float()));
-        self.one(&kinds.collect::<Vec<_>>()).unwrap_or(Kind::U32)
+            [Scalar::U32, Scalar::U32].into_iter().chain(self.kinds.iter().copied().filter(|kind| !kind.is_float()));
+        self.one(&kinds.collect::<Vec<_>>()).unwrap_or(Scalar::U32)
     }
 
     /// Chooses a floating-point kind of this shader.
-    pub(super) fn float(&mut self) -> Kind {
-        let kinds = [Kind::F32, Kind::F32].into_iter().chain(self.kinds.iter().copied().filter(|kind| kind.is_float()));
-        self.one(&kinds.collect::<Vec<_>>()).unwrap_or(Kind::F32)
+    pub(super) fn float(&mut self) -> Scalar {
+        let kinds =
+            [Scalar::F32, Scalar::F32].into_iter().chain(self.kinds.iter().copied().filter(|kind| kind.is_float()));
+        self.one(&kinds.collect::<Vec<_>>()).unwrap_or(Scalar::F32)
     }
 
     /// A statement that all invocations reach together, and its probe.
@@ -326,13 +329,13 @@ impl Generator {
             self.leave(kind, value);
         }
         if self.depth == 0 {
-            let (kind, value) = self.values.last().copied().unwrap_or((Kind::U32, self.local));
+            let (kind, value) = self.values.last().copied().unwrap_or((Scalar::U32, self.local));
             self.probe("control flow", kind, value);
         }
     }
 
     fn choice(&mut self) {
-        let condition = self.pick(Kind::Bool);
+        let condition = self.pick(Scalar::Bool);
         let [yes, no, merge] = [self.module.label(), self.module.label(), self.module.label()];
         let both = self.random.bool();
         self.module.choose(condition, [yes, if both { no } else { merge }], merge);
@@ -348,8 +351,8 @@ impl Generator {
     }
 
     fn switch(&mut self) {
-        let (any, mask) = (self.pick(Kind::U32), self.module.word(3));
-        let selector = self.module.op(Op::BitwiseAnd, Kind::U32, &[any, mask]);
+        let (any, mask) = (self.pick(Scalar::U32), self.module.word(3));
+        let selector = self.module.op(Op::BitwiseAnd, Scalar::U32, &[any, mask]);
         let merge = self.module.label();
         let default = self.module.label();
         let cases: Vec<_> = [0, 2, 3].map(|value| (value, self.module.label())).into();
@@ -365,8 +368,8 @@ impl Generator {
     /// A loop of at most eight rounds, which some invocations may leave before others.
     fn counted_loop(&mut self) {
         let bound = if self.random.bool() {
-            let (any, mask) = (self.pick(Kind::U32), self.module.word(7));
-            self.module.op(Op::BitwiseAnd, Kind::U32, &[any, mask])
+            let (any, mask) = (self.pick(Scalar::U32), self.module.word(7));
+            self.module.op(Op::BitwiseAnd, Scalar::U32, &[any, mask])
         } else {
             let rounds = self.random.u32(1..6);
             self.module.word(rounds)
@@ -374,12 +377,12 @@ impl Generator {
         let leaves = self.random.bool();
         self.repeat(bound, |generator, index| {
             let before = generator.values.len();
-            generator.leave(Kind::U32, index);
+            generator.leave(Scalar::U32, index);
             generator.block();
             generator.values.truncate(before);
             leaves.then(|| {
                 generator.comparison();
-                let early = generator.pick(Kind::Bool);
+                let early = generator.pick(Scalar::Bool);
                 generator.values.truncate(before);
                 early
             })
@@ -396,8 +399,8 @@ impl Generator {
         self.module.begin(Some(header));
         self.module.loop_header(test, next, merge);
         self.module.begin(Some(test));
-        let index = self.module.load(counter, Kind::U32);
-        let more = self.module.op(Op::ULessThan, Kind::Bool, &[index, bound]);
+        let index = self.module.load(counter, Scalar::U32);
+        let more = self.module.op(Op::ULessThan, Scalar::Bool, &[index, bound]);
         self.module.fork(more, [inside, merge]);
         self.module.begin(Some(inside));
         match body(self, index) {
@@ -405,8 +408,8 @@ impl Generator {
             None => self.module.branch(next),
         }
         self.module.begin(Some(next));
-        let index = self.module.load(counter, Kind::U32);
-        let index = self.module.op(Op::IAdd, Kind::U32, &[index, one]);
+        let index = self.module.load(counter, Scalar::U32);
+        let index = self.module.op(Op::IAdd, Scalar::U32, &[index, one]);
         self.module.store(counter, index);
         self.module.branch(header);
         self.module.begin(Some(merge));
@@ -414,7 +417,7 @@ impl Generator {
     }
 
     /// Leaves a value, and at the outermost level shows it.
-    pub(super) fn result(&mut self, name: &str, kind: Kind, value: Word) {
+    pub(super) fn result(&mut self, name: &str, kind: Scalar, value: Word) {
         self.leave(kind, value);
         if self.depth == 0 {
             self.probe(name, kind, value);
@@ -422,14 +425,14 @@ impl Generator {
     }
 
     /// Stores a value for the comparison, while there is room.
-    fn probe(&mut self, name: &str, kind: Kind, value: Word) {
+    fn probe(&mut self, name: &str, kind: Scalar, value: Word) {
         for word in self.words_of(kind, value) {
             let index = self.probes.len() as u32;
             if index == PROBES {
                 return;
             }
             let start = self.module.word(ATOMICS + index * LOCAL * GROUPS);
-            let at = self.module.op(Op::IAdd, Kind::U32, &[start, self.global]);
+            let at = self.module.op(Op::IAdd, Scalar::U32, &[start, self.global]);
             let pointer = self.module.at(Array::Output, at);
             self.module.store(pointer, word);
             self.probes.push(format!("{name} ({kind:?})"));
@@ -437,30 +440,30 @@ impl Generator {
     }
 
     /// Returns the words that a value's bits fill.
-    fn words_of(&mut self, kind: Kind, value: Word) -> Vec<Word> {
+    fn words_of(&mut self, kind: Scalar, value: Word) -> Vec<Word> {
         match kind {
-            Kind::U32 => vec![value],
-            Kind::F32 => vec![self.module.op(Op::Bitcast, Kind::U32, &[value])],
-            Kind::Bool => {
+            Scalar::U32 => vec![value],
+            Scalar::F32 => vec![self.module.op(Op::Bitcast, Scalar::U32, &[value])],
+            Scalar::Bool => {
                 let (one, zero) = (self.module.word(1), self.module.word(0));
-                vec![self.module.op(Op::Select, Kind::U32, &[value, one, zero])]
+                vec![self.module.op(Op::Select, Scalar::U32, &[value, one, zero])]
             }
-            Kind::U16 => vec![self.module.op(Op::UConvert, Kind::U32, &[value])],
-            Kind::F16 => vec![self.module.op(Op::FConvert, Kind::F32, &[value])]
+            Scalar::U16 => vec![self.module.op(Op::UConvert, Scalar::U32, &[value])],
+            Scalar::F16 => vec![self.module.op(Op::FConvert, Scalar::F32, &[value])]
                 .into_iter()
-                .map(|single| self.module.op(Op::Bitcast, Kind::U32, &[single]))
+                .map(|single| self.module.op(Op::Bitcast, Scalar::U32, &[single]))
                 .collect(),
-            Kind::U64 => self.halves(value),
-            Kind::F64 => {
-                let bits = self.module.op(Op::Bitcast, Kind::U64, &[value]);
+            Scalar::U64 => self.halves(value),
+            Scalar::F64 => {
+                let bits = self.module.op(Op::Bitcast, Scalar::U64, &[value]);
                 self.halves(bits)
             }
         }
     }
 
     fn halves(&mut self, value: Word) -> Vec<Word> {
-        let (low, by) = (self.module.op(Op::UConvert, Kind::U32, &[value]), self.module.constant(Kind::U64, 32));
-        let high = self.module.op(Op::ShiftRightLogical, Kind::U64, &[value, by]);
-        vec![low, self.module.op(Op::UConvert, Kind::U32, &[high])]
+        let (low, by) = (self.module.op(Op::UConvert, Scalar::U32, &[value]), self.module.constant(Scalar::U64, 32));
+        let high = self.module.op(Op::ShiftRightLogical, Scalar::U64, &[value, by]);
+        vec![low, self.module.op(Op::UConvert, Scalar::U32, &[high])]
     }
 }

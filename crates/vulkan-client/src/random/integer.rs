@@ -5,7 +5,7 @@ use rspirv::{
     spirv::{Op, PackedVectorFormat, Word},
 };
 
-use super::{generator::Generator, kind::Kind};
+use super::{generator::Generator, kind::Scalar};
 
 /// Operations of two operands that are defined for all of them, on every width.
 const PLAIN: [Op; 6] = [Op::IAdd, Op::ISub, Op::IMul, Op::BitwiseAnd, Op::BitwiseOr, Op::BitwiseXor];
@@ -36,7 +36,7 @@ impl Generator {
     pub(super) fn integer_operation(&mut self) {
         let kind = self.integer();
         let (a, b) = (self.pick(kind), self.pick(kind));
-        let choice = self.random.u32(..if kind == Kind::U32 { 14 } else { 8 });
+        let choice = self.random.u32(..if kind == Scalar::U32 { 14 } else { 8 });
         let (name, value) = match choice {
             0..=2 => self.among(&PLAIN, kind, &[a, b]),
             3 => {
@@ -68,13 +68,13 @@ impl Generator {
         self.result(&name, kind, value);
     }
 
-    fn among(&mut self, ops: &[Op], kind: Kind, operands: &[Word]) -> (String, Word) {
+    fn among(&mut self, ops: &[Op], kind: Scalar, operands: &[Word]) -> (String, Word) {
         let op = self.one(ops).unwrap_or(Op::IAdd);
         (format!("{op:?}"), self.module.op(op, kind, operands))
     }
 
     /// Divides by what is neither zero nor minus one, and takes remainders of what is not negative.
-    fn division(&mut self, kind: Kind, a: Word, b: Word) -> (String, Word) {
+    fn division(&mut self, kind: Scalar, a: Word, b: Word) -> (String, Word) {
         let op = self.one(&[Op::UDiv, Op::UMod, Op::SDiv, Op::SRem]).unwrap_or(Op::UDiv);
         let (mask, least) = (self.module.constant(kind, 0x3ff), self.module.constant(kind, 2));
         let (dividend, divisor) = if matches!(op, Op::UDiv | Op::UMod) {
@@ -85,7 +85,7 @@ impl Generator {
             let divisor = self.module.op(Op::IAdd, kind, &[small, least]);
             if op == Op::SDiv {
                 let negated = self.module.op(Op::SNegate, kind, &[divisor]);
-                let sign = self.pick(Kind::Bool);
+                let sign = self.pick(Scalar::Bool);
                 (a, self.module.op(Op::Select, kind, &[sign, negated, divisor]))
             } else {
                 let positive = self.module.constant(kind, (1 << (kind.bits() - 1)) - 1);
@@ -100,28 +100,28 @@ impl Generator {
         let op =
             self.one(&[Op::BitFieldInsert, Op::BitFieldSExtract, Op::BitFieldUExtract]).unwrap_or(Op::BitFieldInsert);
         let mask = self.module.word(15);
-        let fields = [self.pick(Kind::U32), self.pick(Kind::U32)];
-        let [offset, count] = fields.map(|field| self.module.op(Op::BitwiseAnd, Kind::U32, &[field, mask]));
+        let fields = [self.pick(Scalar::U32), self.pick(Scalar::U32)];
+        let [offset, count] = fields.map(|field| self.module.op(Op::BitwiseAnd, Scalar::U32, &[field, mask]));
         let operands = if op == Op::BitFieldInsert { vec![a, b, offset, count] } else { vec![a, offset, count] };
-        (format!("{op:?}"), self.module.op(op, Kind::U32, &operands))
+        (format!("{op:?}"), self.module.op(op, Scalar::U32, &operands))
     }
 
     fn dot(&mut self, a: Word, b: Word) -> (String, Word) {
         let op = self.one(&DOTS).unwrap_or(Op::SDot);
         let mut operands = vec![Operand::IdRef(a), Operand::IdRef(b)];
         if matches!(op, Op::SDotAccSat | Op::UDotAccSat | Op::SUDotAccSat) {
-            operands.push(Operand::IdRef(self.pick(Kind::U32)));
+            operands.push(Operand::IdRef(self.pick(Scalar::U32)));
         }
         operands.push(Operand::PackedVectorFormat(PackedVectorFormat::PackedVectorFormat4x8Bit));
-        (format!("{op:?}"), self.module.op_with(op, Kind::U32, operands))
+        (format!("{op:?}"), self.module.op_with(op, Scalar::U32, operands))
     }
 
     /// Appends an operation with two words of result.
     fn carry(&mut self, a: Word, b: Word) -> (String, Word) {
         let op =
             self.one(&[Op::IAddCarry, Op::ISubBorrow, Op::UMulExtended, Op::SMulExtended]).unwrap_or(Op::IAddCarry);
-        let both = self.module.pair(op, vec![Operand::IdRef(a), Operand::IdRef(b)], [Kind::U32; 2]);
-        self.leave(Kind::U32, both[0]);
+        let both = self.module.pair(op, vec![Operand::IdRef(a), Operand::IdRef(b)], [Scalar::U32; 2]);
+        self.leave(Scalar::U32, both[0]);
         (format!("{op:?}"), both[1])
     }
 
@@ -131,7 +131,7 @@ impl Generator {
         // UClamp, SClamp.
         let number = self.one(&[44, 45]).unwrap_or(44);
         let bounds = [self.module.word(low), self.module.word(high)];
-        (format!("clamp {number}"), self.module.glsl(number, Kind::U32, &[a, bounds[0], bounds[1]]))
+        (format!("clamp {number}"), self.module.glsl(number, Scalar::U32, &[a, bounds[0], bounds[1]]))
     }
 
     /// Appends a comparison, a logical operation, or a selection.
@@ -140,19 +140,19 @@ impl Generator {
             0 | 1 => {
                 let kind = self.integer();
                 let operands = [self.pick(kind), self.pick(kind)];
-                let (name, value) = self.among(&COMPARISONS, Kind::Bool, &operands);
-                self.result(&format!("{name} of {kind:?}"), Kind::Bool, value);
+                let (name, value) = self.among(&COMPARISONS, Scalar::Bool, &operands);
+                self.result(&format!("{name} of {kind:?}"), Scalar::Bool, value);
             }
             2 => self.float_comparison(),
             3 => {
-                let operands = [self.pick(Kind::Bool), self.pick(Kind::Bool)];
+                let operands = [self.pick(Scalar::Bool), self.pick(Scalar::Bool)];
                 let ops = [Op::LogicalAnd, Op::LogicalOr, Op::LogicalEqual, Op::LogicalNotEqual];
-                let (name, value) = self.among(&ops, Kind::Bool, &operands);
-                self.result(&name, Kind::Bool, value);
+                let (name, value) = self.among(&ops, Scalar::Bool, &operands);
+                self.result(&name, Scalar::Bool, value);
             }
             _ => {
                 let kind = if self.random.bool() { self.integer() } else { self.float() };
-                let operands = [self.pick(Kind::Bool), self.pick(kind), self.pick(kind)];
+                let operands = [self.pick(Scalar::Bool), self.pick(kind), self.pick(kind)];
                 let value = self.module.op(Op::Select, kind, &operands);
                 self.result("Select", kind, value);
             }

@@ -2,7 +2,7 @@
 
 /// A scalar type of SPIR-V. Integers have no sign of their own: instructions give them one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Kind {
+pub(super) enum Scalar {
     Bool,
     U16,
     U32,
@@ -12,7 +12,7 @@ pub(super) enum Kind {
     F64,
 }
 
-impl Kind {
+impl Scalar {
     /// Returns `true` for the floating-point kinds.
     pub(super) const fn is_float(self) -> bool {
         matches!(self, Self::F16 | Self::F32 | Self::F64)
@@ -41,12 +41,12 @@ impl Kind {
 
 #[cfg(test)]
 mod tests {
-    use super::Kind;
+    use super::Scalar;
 
     #[test]
     fn powers_of_two_have_the_bits_of_ieee() {
-        assert_eq!(Kind::F32.power(3), u64::from(8.0_f32.to_bits()));
-        assert_eq!(Kind::F64.power(-7), 2.0_f64.powi(-7).to_bits());
-        assert_eq!(Kind::F16.power(0), 0x3c00);
+        assert_eq!(Scalar::F32.power(3), u64::from(8.0_f32.to_bits()));
+        assert_eq!(Scalar::F64.power(-7), 2.0_f64.powi(-7).to_bits());
+        assert_eq!(Scalar::F16.power(0), 0x3c00);
     }
 }

@@ -23,13 +23,13 @@ use ash::util::read_spv;
 use self::{
     form::Subgroups,
     generator::Shader,
-    kind::Kind as Scalar,
+    kind::Scalar,
     module::{ATOMICS, GROUPS, LOCAL, OUTPUT},
 };
 use crate::{
     cli::Arguments,
     exit::Exit,
-    gpu::{Gpu, Kind, Order, Place},
+    gpu::{Gpu, MemoryPlace, Order, QueueKind},
     outcome::{Doing, Outcome, Stop, fail, say, skip},
 };
 
@@ -152,12 +152,12 @@ fn required_size(gpu: &Gpu, size: u32) -> Result<Option<u32>, Stop> {
 fn compute(gpu: &Gpu, spirv: &[u8], input: &[u8], subgroup: Option<u32>) -> Result<Vec<u8>, Stop> {
     let words = read_spv(&mut Cursor::new(spirv)).doing("read the SPIR-V")?;
     let bytes = u64::from(OUTPUT) * 4;
-    let source = gpu.storage_buffer(input.len() as u64, Place::Host).doing("make a buffer")?;
-    let target = gpu.storage_buffer(bytes, Place::Host).doing("make a buffer")?;
+    let source = gpu.storage_buffer(input.len() as u64, MemoryPlace::Host).doing("make a buffer")?;
+    let target = gpu.storage_buffer(bytes, MemoryPlace::Host).doing("make a buffer")?;
     source.memory().write(0, input);
     target.memory().write(0, &vec![0; bytes as usize]);
     let pipeline = gpu.pipeline(&words, &[&source, &target], subgroup).doing("make a pipeline")?;
-    let queue = gpu.lane(Kind::Compute).map_or_else(|| gpu.need(Kind::Graphics), Ok)?;
+    let queue = gpu.lane(QueueKind::Compute).map_or_else(|| gpu.need(QueueKind::Graphics), Ok)?;
     let submission = gpu
         .submit(queue, &Order::free(), |commands| {
             commands.dispatch(&pipeline, [GROUPS, 1, 1]);

@@ -11,7 +11,7 @@ use rspirv::{
     },
 };
 
-use super::kind::Kind;
+use super::kind::Scalar;
 
 /// Invocations of a workgroup.
 pub(super) const LOCAL: u32 = 128;
@@ -48,8 +48,8 @@ pub(super) struct Module {
     builder: Builder,
     glsl: Word,
     function: Word,
-    kinds: HashMap<Kind, Word>,
-    constants: HashMap<(Kind, u64), Word>,
+    kinds: HashMap<Scalar, Word>,
+    constants: HashMap<(Scalar, u64), Word>,
     arrays: HashMap<Array, (Word, Word)>,
     inputs: HashMap<BuiltIn, Word>,
     interface: Vec<Word>,
@@ -58,7 +58,7 @@ pub(super) struct Module {
 
 impl Module {
     /// Opens a module with everything declared that needs no instruction, and a function with an open block.
-    pub(super) fn new(capabilities: &[Capability], kinds: &[Kind]) -> Self {
+    pub(super) fn new(capabilities: &[Capability], kinds: &[Scalar]) -> Self {
         let mut builder = Builder::new();
         builder.set_version(1, 6);
         for capability in capabilities {
@@ -77,9 +77,9 @@ impl Module {
             interface: Vec::new(),
             flaw: None,
         };
-        for kind in [Kind::Bool, Kind::U32, Kind::F32].iter().chain(kinds) {
+        for kind in [Scalar::Bool, Scalar::U32, Scalar::F32].iter().chain(kinds) {
             let id = match kind {
-                Kind::Bool => module.builder.type_bool(),
+                Scalar::Bool => module.builder.type_bool(),
                 kind if kind.is_float() => module.builder.type_float(kind.bits(), None),
                 kind => module.builder.type_int(kind.bits(), 0),
             };
@@ -95,7 +95,7 @@ impl Module {
 
     /// Declares a storage buffer of words.
     fn buffer(&mut self, array: Array, binding: u32) {
-        let word = self.kind(Kind::U32);
+        let word = self.kind(Scalar::U32);
         let words = self.builder.type_runtime_array(word);
         let block = self.builder.id();
         self.builder.type_struct_id(Some(block), [words]);
@@ -118,7 +118,7 @@ impl Module {
 
     /// Declares an array of shared memory with a word for each invocation.
     fn shared(&mut self, array: Array) {
-        let (word, length) = (self.kind(Kind::U32), self.word(LOCAL));
+        let (word, length) = (self.kind(Scalar::U32), self.word(LOCAL));
         let words = self.builder.type_array(word, length);
         let pointer = self.builder.type_pointer(None, StorageClass::Workgroup, words);
         let id = self.builder.variable(pointer, None, StorageClass::Workgroup, None);
@@ -133,7 +133,7 @@ impl Module {
         let begun = self.builder.begin_function(void, None, FunctionControl::NONE, signature);
         self.function = self.keep(begun);
         self.begin(None);
-        let (word, length) = (self.kind(Kind::U32), self.word(PRIVATE));
+        let (word, length) = (self.kind(Scalar::U32), self.word(PRIVATE));
         let words = self.builder.type_array(word, length);
         let pointer = self.builder.type_pointer(None, StorageClass::Function, words);
         let id = self.builder.variable(pointer, None, StorageClass::Function, None);
@@ -150,12 +150,12 @@ impl Module {
     }
 
     /// Returns the type's id. A kind that was not declared is a word.
-    fn kind(&self, kind: Kind) -> Word {
-        self.kinds.get(&kind).or_else(|| self.kinds.get(&Kind::U32)).copied().unwrap_or_default()
+    fn kind(&self, kind: Scalar) -> Word {
+        self.kinds.get(&kind).or_else(|| self.kinds.get(&Scalar::U32)).copied().unwrap_or_default()
     }
 
     /// Declares a variable of the function; to be called before any other instruction.
-    pub(super) fn variable(&mut self, kind: Kind) -> Word {
+    pub(super) fn variable(&mut self, kind: Scalar) -> Word {
         let pointee = self.kind(kind);
         let pointer = self.builder.type_pointer(None, StorageClass::Function, pointee);
         self.builder.variable(pointer, None, StorageClass::Function, None)
@@ -166,7 +166,7 @@ impl Module {
         if let Some(id) = self.inputs.get(&built_in) {
             return *id;
         }
-        let word = self.kind(Kind::U32);
+        let word = self.kind(Scalar::U32);
         let whole = if size == 1 { word } else { self.builder.type_vector(word, size) };
         let pointer = self.builder.type_pointer(None, StorageClass::Input, whole);
         let id = self.builder.id();
@@ -183,23 +183,23 @@ impl Module {
     /// Loads the first component of a built-in input.
     pub(super) fn read(&mut self, input: Word, size: u32) -> Word {
         if size == 1 {
-            return self.load(input, Kind::U32);
+            return self.load(input, Scalar::U32);
         }
-        let word = self.kind(Kind::U32);
+        let word = self.kind(Scalar::U32);
         let vector = self.builder.type_vector(word, size);
         let whole = self.raw(Op::Load, vector, vec![Operand::IdRef(input)]);
         self.raw(Op::CompositeExtract, word, vec![Operand::IdRef(whole), Operand::LiteralBit32(0)])
     }
 
     /// Returns a constant, of the bits of its kind.
-    pub(super) fn constant(&mut self, kind: Kind, bits: u64) -> Word {
+    pub(super) fn constant(&mut self, kind: Scalar, bits: u64) -> Word {
         if let Some(id) = self.constants.get(&(kind, bits)) {
             return *id;
         }
         let of = self.kind(kind);
         let id = match kind {
-            Kind::Bool if bits == 0 => self.builder.constant_false(of),
-            Kind::Bool => self.builder.constant_true(of),
+            Scalar::Bool if bits == 0 => self.builder.constant_false(of),
+            Scalar::Bool => self.builder.constant_true(of),
             kind if kind.bits() == 64 => self.builder.constant_bit64(of, bits),
             _ => self.builder.constant_bit32(of, bits as u32),
         };
@@ -209,7 +209,7 @@ impl Module {
 
     /// Returns a constant of 32 bits.
     pub(super) fn word(&mut self, value: u32) -> Word {
-        self.constant(Kind::U32, u64::from(value))
+        self.constant(Scalar::U32, u64::from(value))
     }
 
     fn raw(&mut self, op: Op, of: Word, operands: Vec<Operand>) -> Word {
@@ -221,12 +221,12 @@ impl Module {
     }
 
     /// Appends an instruction whose operands are values.
-    pub(super) fn op(&mut self, op: Op, kind: Kind, values: &[Word]) -> Word {
+    pub(super) fn op(&mut self, op: Op, kind: Scalar, values: &[Word]) -> Word {
         self.op_with(op, kind, values.iter().copied().map(Operand::IdRef).collect())
     }
 
     /// Appends an instruction with any operands. What rounds is kept from being contracted.
-    pub(super) fn op_with(&mut self, op: Op, kind: Kind, operands: Vec<Operand>) -> Word {
+    pub(super) fn op_with(&mut self, op: Op, kind: Scalar, operands: Vec<Operand>) -> Word {
         let of = self.kind(kind);
         let id = self.raw(op, of, operands);
         if matches!(op, Op::FAdd | Op::FSub | Op::FMul) {
@@ -236,14 +236,14 @@ impl Module {
     }
 
     /// Appends an instruction of GLSL.std.450.
-    pub(super) fn glsl(&mut self, number: u32, kind: Kind, values: &[Word]) -> Word {
+    pub(super) fn glsl(&mut self, number: u32, kind: Scalar, values: &[Word]) -> Word {
         let mut operands = vec![Operand::IdRef(self.glsl), Operand::LiteralExtInstInteger(number)];
         operands.extend(values.iter().copied().map(Operand::IdRef));
         self.op_with(Op::ExtInst, kind, operands)
     }
 
     /// Appends an instruction with two results, and returns both: a structure of `kinds`.
-    pub(super) fn pair(&mut self, op: Op, mut operands: Vec<Operand>, kinds: [Kind; 2]) -> [Word; 2] {
+    pub(super) fn pair(&mut self, op: Op, mut operands: Vec<Operand>, kinds: [Scalar; 2]) -> [Word; 2] {
         let members = kinds.map(|kind| self.kind(kind));
         let structure = self.builder.type_struct(members);
         if op == Op::ExtInst {
@@ -262,7 +262,7 @@ impl Module {
         op: Op,
         mut operands: Vec<Operand>,
         [size, index]: [u32; 2],
-        kind: Kind,
+        kind: Scalar,
     ) -> Word {
         let of = self.kind(kind);
         let vector = self.builder.type_vector(of, size);
@@ -275,13 +275,13 @@ impl Module {
 
     /// Appends a ballot, and returns its four words as a vector.
     pub(super) fn ballot(&mut self, operands: Vec<Operand>) -> Word {
-        let word = self.kind(Kind::U32);
+        let word = self.kind(Scalar::U32);
         let vector = self.builder.type_vector(word, 4);
         self.raw(Op::GroupNonUniformBallot, vector, operands)
     }
 
     /// Makes a vector.
-    pub(super) fn vector(&mut self, kind: Kind, values: &[Word]) -> Word {
+    pub(super) fn vector(&mut self, kind: Scalar, values: &[Word]) -> Word {
         let of = self.kind(kind);
         let vector = self.builder.type_vector(of, values.len() as u32);
         self.raw(Op::CompositeConstruct, vector, values.iter().copied().map(Operand::IdRef).collect())
@@ -299,7 +299,7 @@ impl Module {
     }
 
     /// Loads through a pointer.
-    pub(super) fn load(&mut self, pointer: Word, kind: Kind) -> Word {
+    pub(super) fn load(&mut self, pointer: Word, kind: Scalar) -> Word {
         self.op(Op::Load, kind, &[pointer])
     }
 
@@ -317,7 +317,7 @@ impl Module {
             operands.push(relaxed);
         }
         operands.extend(values);
-        self.op(op, Kind::U32, &operands)
+        self.op(op, Scalar::U32, &operands)
     }
 
     /// Waits for the workgroup, with what it has stored in shared memory.

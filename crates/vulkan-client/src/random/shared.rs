@@ -4,7 +4,7 @@ use rspirv::spirv::{Op, Word};
 
 use super::{
     generator::Generator,
-    kind::Kind,
+    kind::Scalar,
     module::{ATOMICS, Array, INPUT, LOCAL, PRIVATE},
 };
 
@@ -15,8 +15,8 @@ const COMMUTATIVE: [Op; 7] =
 impl Generator {
     /// Returns an index below `length`, a power of two.
     fn index_below(&mut self, length: u32) -> Word {
-        let (any, mask) = (self.pick(Kind::U32), self.module.word(length - 1));
-        self.module.op(Op::BitwiseAnd, Kind::U32, &[any, mask])
+        let (any, mask) = (self.pick(Scalar::U32), self.module.word(length - 1));
+        self.module.op(Op::BitwiseAnd, Scalar::U32, &[any, mask])
     }
 
     /// Loads words of the input that lie together, or stores and loads a word of the invocation's own array.
@@ -26,18 +26,18 @@ impl Generator {
             let words = self.one(&[1, 2, 3, 4]).unwrap_or(1);
             for offset in 0..words {
                 let offset = self.module.word(offset);
-                let index = self.module.op(Op::IAdd, Kind::U32, &[first, offset]);
+                let index = self.module.op(Op::IAdd, Scalar::U32, &[first, offset]);
                 let loaded = self.input_at(index);
-                self.result("input", Kind::U32, loaded);
+                self.result("input", Scalar::U32, loaded);
             }
         } else {
             let places =
                 [self.index_below(PRIVATE.next_power_of_two() / 2), self.index_below(PRIVATE.next_power_of_two() / 2)];
             let [to, from] = places.map(|index| self.module.at(Array::Private, index));
-            let value = self.pick(Kind::U32);
+            let value = self.pick(Scalar::U32);
             self.module.store(to, value);
-            let loaded = self.module.load(from, Kind::U32);
-            self.result("private array", Kind::U32, loaded);
+            let loaded = self.module.load(from, Scalar::U32);
+            self.result("private array", Scalar::U32, loaded);
         }
     }
 
@@ -49,55 +49,55 @@ impl Generator {
 
     /// Lets each invocation read the word of another.
     pub(super) fn exchange(&mut self) {
-        let value = self.pick(Kind::U32);
+        let value = self.pick(Scalar::U32);
         self.share(Array::Slots, value);
         self.module.barrier();
         let index = self.index_below(LOCAL);
         let pointer = self.module.at(Array::Slots, index);
-        let loaded = self.module.load(pointer, Kind::U32);
+        let loaded = self.module.load(pointer, Scalar::U32);
         self.module.barrier();
-        self.result("exchange", Kind::U32, loaded);
+        self.result("exchange", Scalar::U32, loaded);
     }
 
     /// Lets invocations update words of shared memory, and words of the output, that others update too.
     pub(super) fn atomics(&mut self) {
-        let start = self.pick(Kind::U32);
+        let start = self.pick(Scalar::U32);
         self.share(Array::Slots, start);
         self.module.barrier();
         let op = self.one(&COMMUTATIVE).unwrap_or(Op::AtomicIAdd);
-        let (index, value) = (self.index_below(8), self.pick(Kind::U32));
+        let (index, value) = (self.index_below(8), self.pick(Scalar::U32));
         let pointer = self.module.at(Array::Slots, index);
         self.module.atomic(op, pointer, &[value]);
         self.module.barrier();
         let pointer = self.module.at(Array::Slots, index);
-        let after = self.module.load(pointer, Kind::U32);
+        let after = self.module.load(pointer, Scalar::U32);
         self.module.barrier();
-        self.result(&format!("shared {op:?}"), Kind::U32, after);
+        self.result(&format!("shared {op:?}"), Scalar::U32, after);
 
         // A word for which no other invocation asks.
         let pointer = self.module.at(Array::Slots, self.local);
         let own = self.one(&[Op::AtomicExchange, Op::AtomicCompareExchange, Op::AtomicXor, Op::AtomicISub]);
         let own = own.unwrap_or(Op::AtomicExchange);
-        let value = self.pick(Kind::U32);
+        let value = self.pick(Scalar::U32);
         let before = if own == Op::AtomicCompareExchange {
-            let expected = self.pick(Kind::U32);
+            let expected = self.pick(Scalar::U32);
             self.module.atomic(own, pointer, &[value, expected])
         } else {
             self.module.atomic(own, pointer, &[value])
         };
-        self.result(&format!("shared {own:?}"), Kind::U32, before);
-        let after = self.module.load(pointer, Kind::U32);
+        self.result(&format!("shared {own:?}"), Scalar::U32, before);
+        let after = self.module.load(pointer, Scalar::U32);
         self.module.barrier();
-        self.result(&format!("after shared {own:?}"), Kind::U32, after);
+        self.result(&format!("after shared {own:?}"), Scalar::U32, after);
 
         // Each word of the output sees one operation only: two different ones would not commute.
         let which = self.random.usize(..COMMUTATIVE.len());
         let op = COMMUTATIVE.get(which).copied().unwrap_or(Op::AtomicIAdd);
         let words = ATOMICS / 8;
         let (first, offset) = (self.module.word(which as u32 * words), self.index_below(words));
-        let index = self.module.op(Op::IAdd, Kind::U32, &[first, offset]);
+        let index = self.module.op(Op::IAdd, Scalar::U32, &[first, offset]);
         let pointer = self.module.at(Array::Output, index);
-        let value = self.pick(Kind::U32);
+        let value = self.pick(Scalar::U32);
         self.module.atomic(op, pointer, &[value]);
     }
 }

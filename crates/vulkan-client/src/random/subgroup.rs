@@ -12,7 +12,7 @@ use rspirv::{
 use super::{
     form::Subgroups,
     generator::Generator,
-    kind::Kind,
+    kind::Scalar,
     module::{Array, LOCAL},
 };
 
@@ -23,11 +23,11 @@ struct Combine {
     /// The operation on two values: of GLSL.std.450 if it has a number.
     plain: Result<Op, u32>,
     identity: u32,
-    kind: Kind,
+    kind: Scalar,
 }
 
 const fn integer(native: Op, plain: Result<Op, u32>, identity: u32) -> Combine {
-    Combine { native, plain, identity, kind: Kind::U32 }
+    Combine { native, plain, identity, kind: Scalar::U32 }
 }
 
 const ADD: Combine = integer(Op::GroupNonUniformIAdd, Ok(Op::IAdd), 0);
@@ -45,8 +45,8 @@ const COMBINES: [Combine; 11] = [
     integer(Op::GroupNonUniformSMin, Err(39), i32::MAX.cast_unsigned()),
     integer(Op::GroupNonUniformSMax, Err(42), i32::MIN.cast_unsigned()),
     integer(Op::GroupNonUniformBitwiseXor, Ok(Op::BitwiseXor), 0),
-    Combine { native: Op::GroupNonUniformFMin, plain: Err(37), identity: 0x7f80_0000, kind: Kind::F32 },
-    Combine { native: Op::GroupNonUniformFMax, plain: Err(40), identity: 0xff80_0000, kind: Kind::F32 },
+    Combine { native: Op::GroupNonUniformFMin, plain: Err(37), identity: 0x7f80_0000, kind: Scalar::F32 },
+    Combine { native: Op::GroupNonUniformFMax, plain: Err(40), identity: 0xff80_0000, kind: Scalar::F32 },
 ];
 
 /// The lanes that an arithmetic operation takes.
@@ -102,7 +102,7 @@ impl Generator {
     /// Returns the index in the subgroup.
     fn lane(&mut self) -> Word {
         let mask = self.module.word(self.subgroups.size() - 1);
-        self.module.op(Op::BitwiseAnd, Kind::U32, &[self.local, mask])
+        self.module.op(Op::BitwiseAnd, Scalar::U32, &[self.local, mask])
     }
 
     fn scope(&mut self) -> Operand {
@@ -110,14 +110,14 @@ impl Generator {
     }
 
     /// Appends an instruction whose first operand is the scope.
-    fn group(&mut self, op: Op, kind: Kind, operands: impl IntoIterator<Item = Operand>) -> Word {
+    fn group(&mut self, op: Op, kind: Scalar, operands: impl IntoIterator<Item = Operand>) -> Word {
         let mut all = vec![self.scope()];
         all.extend(operands);
         self.module.op_with(op, kind, all)
     }
 
     /// Does something for the lanes that fulfil a condition; others have zero.
-    fn only_where(&mut self, condition: Word, kind: Kind, body: impl FnOnce(&mut Self) -> Word) -> Word {
+    fn only_where(&mut self, condition: Word, kind: Scalar, body: impl FnOnce(&mut Self) -> Word) -> Word {
         let before = self.module.label();
         let [yes, merge] = [self.module.label(), self.module.label()];
         self.module.branch(before);
@@ -137,53 +137,53 @@ impl Generator {
     /// Combines words of the active lanes by shared memory.
     fn emulate(&mut self, combine: Combine, extent: Extent, active: Word, value: Word) -> Word {
         let (one, zero) = (self.module.word(1), self.module.word(0));
-        let bits = if combine.kind == Kind::F32 { self.module.op(Op::Bitcast, Kind::U32, &[value]) } else { value };
-        let flag = self.module.op(Op::Select, Kind::U32, &[active, one, zero]);
+        let bits = if combine.kind == Scalar::F32 { self.module.op(Op::Bitcast, Scalar::U32, &[value]) } else { value };
+        let flag = self.module.op(Op::Select, Scalar::U32, &[active, one, zero]);
         self.share(Array::Slots, bits);
         self.share(Array::Flags, flag);
         self.module.barrier();
         let size = if let Extent::Cluster(size) = extent { size } else { self.subgroups.size() };
         let (start, length, mask) = (self.module.word(!(size - 1)), self.module.word(size), self.module.word(size - 1));
-        let base = self.module.op(Op::BitwiseAnd, Kind::U32, &[self.local, start]);
-        let lane = self.module.op(Op::BitwiseAnd, Kind::U32, &[self.local, mask]);
+        let base = self.module.op(Op::BitwiseAnd, Scalar::U32, &[self.local, start]);
+        let lane = self.module.op(Op::BitwiseAnd, Scalar::U32, &[self.local, mask]);
         let total = self.total;
         let identity = self.module.word(combine.identity);
         self.module.store(total, identity);
         self.repeat(length, |generator, index| {
             let module = &mut generator.module;
-            let at = module.op(Op::IAdd, Kind::U32, &[base, index]);
+            let at = module.op(Op::IAdd, Scalar::U32, &[base, index]);
             let (flag, other) = (module.at(Array::Flags, at), module.at(Array::Slots, at));
-            let (flag, other) = (module.load(flag, Kind::U32), module.load(other, Kind::U32));
-            let mut counts = module.op(Op::INotEqual, Kind::Bool, &[flag, zero]);
+            let (flag, other) = (module.load(flag, Scalar::U32), module.load(other, Scalar::U32));
+            let mut counts = module.op(Op::INotEqual, Scalar::Bool, &[flag, zero]);
             let limit = match extent {
                 Extent::Inclusive => Some(Op::ULessThanEqual),
                 Extent::Exclusive => Some(Op::ULessThan),
                 Extent::All | Extent::Cluster(_) => None,
             };
             if let Some(op) = limit {
-                let before = module.op(op, Kind::Bool, &[index, lane]);
-                counts = module.op(Op::LogicalAnd, Kind::Bool, &[counts, before]);
+                let before = module.op(op, Scalar::Bool, &[index, lane]);
+                counts = module.op(Op::LogicalAnd, Scalar::Bool, &[counts, before]);
             }
-            let so_far = module.load(total, Kind::U32);
+            let so_far = module.load(total, Scalar::U32);
             let mut operands = [so_far, other];
-            if combine.kind == Kind::F32 {
-                operands = operands.map(|word| module.op(Op::Bitcast, Kind::F32, &[word]));
+            if combine.kind == Scalar::F32 {
+                operands = operands.map(|word| module.op(Op::Bitcast, Scalar::F32, &[word]));
             }
             let mut sum = match combine.plain {
                 Ok(op) => module.op(op, combine.kind, &operands),
                 Err(number) => module.glsl(number, combine.kind, &operands),
             };
-            if combine.kind == Kind::F32 {
-                sum = module.op(Op::Bitcast, Kind::U32, &[sum]);
+            if combine.kind == Scalar::F32 {
+                sum = module.op(Op::Bitcast, Scalar::U32, &[sum]);
             }
-            let sum = module.op(Op::Select, Kind::U32, &[counts, sum, so_far]);
+            let sum = module.op(Op::Select, Scalar::U32, &[counts, sum, so_far]);
             module.store(total, sum);
             None
         });
         self.module.barrier();
-        let sum = self.module.load(total, Kind::U32);
-        let sum = self.module.op(Op::Select, Kind::U32, &[active, sum, zero]);
-        if combine.kind == Kind::F32 { self.module.op(Op::Bitcast, Kind::F32, &[sum]) } else { sum }
+        let sum = self.module.load(total, Scalar::U32);
+        let sum = self.module.op(Op::Select, Scalar::U32, &[active, sum, zero]);
+        if combine.kind == Scalar::F32 { self.module.op(Op::Bitcast, Scalar::F32, &[sum]) } else { sum }
     }
 
     /// Combines in the form of this shader.
@@ -211,12 +211,12 @@ impl Generator {
     }
 
     fn arithmetic(&mut self) {
-        let (combine, extent, active) = (self.one(&COMBINES).unwrap_or(ADD), self.extent(), self.pick(Kind::Bool));
+        let (combine, extent, active) = (self.one(&COMBINES).unwrap_or(ADD), self.extent(), self.pick(Scalar::Bool));
         let value = self.pick(combine.kind);
         let mut result = self.combine(combine, extent, active, value);
-        if combine.kind == Kind::F32 {
+        if combine.kind == Scalar::F32 {
             // An exclusive minimum of no lanes is infinite, and inactive lanes have zero.
-            result = self.settle(Kind::F32, result);
+            result = self.settle(Scalar::F32, result);
         }
         self.result(&format!("{:?} over {extent:?}", combine.native), combine.kind, result);
     }
@@ -237,20 +237,20 @@ impl Generator {
             Vote::Count(Extent::Exclusive),
         ];
         let vote = self.one(&votes).unwrap_or(Vote::All);
-        let (active, ballot, value) = (self.pick(Kind::Bool), self.pick(Kind::Bool), self.pick(Kind::U32));
+        let (active, ballot, value) = (self.pick(Scalar::Bool), self.pick(Scalar::Bool), self.pick(Scalar::U32));
         let result = if self.native() {
-            self.only_where(active, Kind::U32, |generator| generator.native_vote(vote, ballot, value))
+            self.only_where(active, Scalar::U32, |generator| generator.native_vote(vote, ballot, value))
         } else {
             self.emulated_vote(vote, active, ballot, value)
         };
-        self.result(&format!("{vote:?}"), Kind::U32, result);
+        self.result(&format!("{vote:?}"), Scalar::U32, result);
     }
 
     fn native_vote(&mut self, vote: Vote, ballot: Word, value: Word) -> Word {
         let (one, zero) = (self.module.word(1), self.module.word(0));
-        let truth = |generator: &mut Self, value| generator.module.op(Op::Select, Kind::U32, &[value, one, zero]);
+        let truth = |generator: &mut Self, value| generator.module.op(Op::Select, Scalar::U32, &[value, one, zero]);
         let test = |generator: &mut Self, op, operand: Option<Word>| {
-            let result = generator.group(op, Kind::Bool, operand.map(Operand::IdRef));
+            let result = generator.group(op, Scalar::Bool, operand.map(Operand::IdRef));
             truth(generator, result)
         };
         match vote {
@@ -258,20 +258,20 @@ impl Generator {
             Vote::Any => test(self, Op::GroupNonUniformAny, Some(ballot)),
             Vote::AllEqual => test(self, Op::GroupNonUniformAllEqual, Some(value)),
             Vote::Elect => test(self, Op::GroupNonUniformElect, None),
-            Vote::First => self.group(Op::GroupNonUniformBroadcastFirst, Kind::U32, [Operand::IdRef(value)]),
+            Vote::First => self.group(Op::GroupNonUniformBroadcastFirst, Scalar::U32, [Operand::IdRef(value)]),
             Vote::Ballot(word) => {
                 let operands = vec![self.scope(), Operand::IdRef(ballot)];
-                self.module.component(Op::GroupNonUniformBallot, operands, [4, word], Kind::U32)
+                self.module.component(Op::GroupNonUniformBallot, operands, [4, word], Scalar::U32)
             }
             Vote::Lowest | Vote::Highest | Vote::Count(_) => {
                 // The ballot of all active lanes has a bit for certain, which the search needs.
-                let of = if matches!(vote, Vote::Count(_)) { ballot } else { self.module.constant(Kind::Bool, 1) };
+                let of = if matches!(vote, Vote::Count(_)) { ballot } else { self.module.constant(Scalar::Bool, 1) };
                 let scope = self.scope();
                 let words = self.module.ballot(vec![scope, Operand::IdRef(of)]);
                 let words = Operand::IdRef(words);
                 match vote {
-                    Vote::Lowest => self.group(Op::GroupNonUniformBallotFindLSB, Kind::U32, [words]),
-                    Vote::Highest => self.group(Op::GroupNonUniformBallotFindMSB, Kind::U32, [words]),
+                    Vote::Lowest => self.group(Op::GroupNonUniformBallotFindLSB, Scalar::U32, [words]),
+                    Vote::Highest => self.group(Op::GroupNonUniformBallotFindMSB, Scalar::U32, [words]),
                     _ => {
                         let operation = match vote {
                             Vote::Count(Extent::Inclusive) => GroupOperation::InclusiveScan,
@@ -279,7 +279,7 @@ impl Generator {
                             _ => GroupOperation::Reduce,
                         };
                         let operands = [Operand::GroupOperation(operation), words];
-                        self.group(Op::GroupNonUniformBallotBitCount, Kind::U32, operands)
+                        self.group(Op::GroupNonUniformBallotBitCount, Scalar::U32, operands)
                     }
                 }
             }
@@ -288,7 +288,7 @@ impl Generator {
 
     fn emulated_vote(&mut self, vote: Vote, active: Word, ballot: Word, value: Word) -> Word {
         let (one, zero, lane) = (self.module.word(1), self.module.word(0), self.lane());
-        let bit = self.module.op(Op::Select, Kind::U32, &[ballot, one, zero]);
+        let bit = self.module.op(Op::Select, Scalar::U32, &[ballot, one, zero]);
         let mut over = |combine, extent, value| self.emulate(combine, extent, active, value);
         let result = match vote {
             Vote::All => over(AND, Extent::All, bit),
@@ -298,32 +298,32 @@ impl Generator {
             Vote::Highest => over(U_MAX, Extent::All, lane),
             Vote::AllEqual => {
                 let bounds = [over(U_MIN, Extent::All, value), over(U_MAX, Extent::All, value)];
-                let equal = self.module.op(Op::IEqual, Kind::Bool, &bounds);
-                self.module.op(Op::Select, Kind::U32, &[equal, one, zero])
+                let equal = self.module.op(Op::IEqual, Scalar::Bool, &bounds);
+                self.module.op(Op::Select, Scalar::U32, &[equal, one, zero])
             }
             Vote::Elect => {
                 let lowest = over(U_MIN, Extent::All, lane);
-                let elected = self.module.op(Op::IEqual, Kind::Bool, &[lowest, lane]);
-                self.module.op(Op::Select, Kind::U32, &[elected, one, zero])
+                let elected = self.module.op(Op::IEqual, Scalar::Bool, &[lowest, lane]);
+                self.module.op(Op::Select, Scalar::U32, &[elected, one, zero])
             }
             Vote::First => {
                 let lowest = over(U_MIN, Extent::All, lane);
                 let mask = self.module.word(self.subgroups.size() - 1);
-                let lowest = self.module.op(Op::BitwiseAnd, Kind::U32, &[lowest, mask]);
+                let lowest = self.module.op(Op::BitwiseAnd, Scalar::U32, &[lowest, mask]);
                 self.slot_of(lowest, value)
             }
             Vote::Ballot(word) => {
                 let (mask, by) = (self.module.word(31), self.module.word(5));
-                let place = self.module.op(Op::BitwiseAnd, Kind::U32, &[lane, mask]);
-                let half = self.module.op(Op::ShiftRightLogical, Kind::U32, &[lane, by]);
+                let place = self.module.op(Op::BitwiseAnd, Scalar::U32, &[lane, mask]);
+                let half = self.module.op(Op::ShiftRightLogical, Scalar::U32, &[lane, by]);
                 let word = self.module.word(word);
-                let here = self.module.op(Op::IEqual, Kind::Bool, &[half, word]);
-                let bit = self.module.op(Op::ShiftLeftLogical, Kind::U32, &[bit, place]);
-                let bit = self.module.op(Op::Select, Kind::U32, &[here, bit, zero]);
+                let here = self.module.op(Op::IEqual, Scalar::Bool, &[half, word]);
+                let bit = self.module.op(Op::ShiftLeftLogical, Scalar::U32, &[bit, place]);
+                let bit = self.module.op(Op::Select, Scalar::U32, &[here, bit, zero]);
                 self.emulate(OR, Extent::All, active, bit)
             }
         };
-        self.module.op(Op::Select, Kind::U32, &[active, result, zero])
+        self.module.op(Op::Select, Scalar::U32, &[active, result, zero])
     }
 
     /// Returns the value of another lane of the emulated subgroup.
@@ -331,10 +331,10 @@ impl Generator {
         self.share(Array::Slots, value);
         self.module.barrier();
         let start = self.module.word(!(self.subgroups.size() - 1));
-        let base = self.module.op(Op::BitwiseAnd, Kind::U32, &[self.local, start]);
-        let index = self.module.op(Op::IAdd, Kind::U32, &[base, lane]);
+        let base = self.module.op(Op::BitwiseAnd, Scalar::U32, &[self.local, start]);
+        let index = self.module.op(Op::IAdd, Scalar::U32, &[base, lane]);
         let pointer = self.module.at(Array::Slots, index);
-        let loaded = self.module.load(pointer, Kind::U32);
+        let loaded = self.module.load(pointer, Scalar::U32);
         self.module.barrier();
         loaded
     }
@@ -342,7 +342,7 @@ impl Generator {
     fn read_lane(&mut self) {
         let reads = [Read::Any, Read::Xor, Read::Up, Read::Down, Read::Broadcast, Read::QuadBroadcast, Read::QuadSwap];
         let read = self.one(&reads).unwrap_or(Read::Any);
-        let (value, any, lane) = (self.pick(Kind::U32), self.pick(Kind::U32), self.lane());
+        let (value, any, lane) = (self.pick(Scalar::U32), self.pick(Scalar::U32), self.lane());
         let size = self.subgroups.size();
         let fixed = match read {
             Read::Xor | Read::Broadcast => self.random.u32(..size),
@@ -351,7 +351,7 @@ impl Generator {
             _ => self.random.u32(..3),
         };
         let (number, mask) = (self.module.word(fixed), self.module.word(size - 1));
-        let chosen = self.module.op(Op::BitwiseAnd, Kind::U32, &[any, mask]);
+        let chosen = self.module.op(Op::BitwiseAnd, Scalar::U32, &[any, mask]);
         let result = if self.native() {
             let (op, operand) = match read {
                 Read::Any => (Op::GroupNonUniformShuffle, chosen),
@@ -362,9 +362,9 @@ impl Generator {
                 Read::QuadBroadcast => (Op::GroupNonUniformQuadBroadcast, number),
                 Read::QuadSwap => (Op::GroupNonUniformQuadSwap, number),
             };
-            self.group(op, Kind::U32, [Operand::IdRef(value), Operand::IdRef(operand)])
+            self.group(op, Scalar::U32, [Operand::IdRef(value), Operand::IdRef(operand)])
         } else {
-            let of = |generator: &mut Self, op, by| generator.module.op(op, Kind::U32, &[lane, by]);
+            let of = |generator: &mut Self, op, by| generator.module.op(op, Scalar::U32, &[lane, by]);
             let from = match read {
                 Read::Any => chosen,
                 Read::Broadcast => number,
@@ -378,10 +378,10 @@ impl Generator {
                 Read::QuadBroadcast => {
                     let quad = self.module.word(!3);
                     let quad = of(self, Op::BitwiseAnd, quad);
-                    self.module.op(Op::BitwiseOr, Kind::U32, &[quad, number])
+                    self.module.op(Op::BitwiseOr, Scalar::U32, &[quad, number])
                 }
             };
-            let from = self.module.op(Op::BitwiseAnd, Kind::U32, &[from, mask]);
+            let from = self.module.op(Op::BitwiseAnd, Scalar::U32, &[from, mask]);
             self.slot_of(from, value)
         };
         // Beyond the ends of the subgroup there is nothing to read.
@@ -393,12 +393,12 @@ impl Generator {
         let result = match inside {
             Some((op, bound)) => {
                 let (bound, zero) = (self.module.word(bound), self.module.word(0));
-                let inside = self.module.op(op, Kind::Bool, &[lane, bound]);
-                self.module.op(Op::Select, Kind::U32, &[inside, result, zero])
+                let inside = self.module.op(op, Scalar::Bool, &[lane, bound]);
+                self.module.op(Op::Select, Scalar::U32, &[inside, result, zero])
             }
             None => result,
         };
-        self.result(&format!("{read:?} {fixed}"), Kind::U32, result);
+        self.result(&format!("{read:?} {fixed}"), Scalar::U32, result);
     }
 
     /// Reads a built-in input of subgroups.
@@ -416,11 +416,11 @@ impl Generator {
                 BuiltIn::NumSubgroups => self.module.word(LOCAL / size),
                 BuiltIn::SubgroupId => {
                     let by = self.module.word(size);
-                    self.module.op(Op::UDiv, Kind::U32, &[self.local, by])
+                    self.module.op(Op::UDiv, Scalar::U32, &[self.local, by])
                 }
                 _ => self.lane(),
             }
         };
-        self.result(&format!("{input:?}"), Kind::U32, value);
+        self.result(&format!("{input:?}"), Scalar::U32, value);
     }
 }

@@ -6,7 +6,7 @@ use ash::util::read_spv;
 
 use crate::{
     exit::Exit,
-    gpu::{Buffer, Gpu, Kind, Order, Place},
+    gpu::{Buffer, Gpu, MemoryPlace, Order, QueueKind},
     outcome::{Doing, Outcome, Stop, ensure, say},
     picture,
 };
@@ -47,7 +47,7 @@ pub(crate) fn run(any_device: bool) -> Exit {
 /// Times the Mandelbrot set.
 fn compute(gpu: &Gpu) -> Outcome {
     let [width, height] = picture::SIZE;
-    let texels = gpu.storage_buffer(u64::from(width * height) * 4, Place::Host).doing("make a buffer")?;
+    let texels = gpu.storage_buffer(u64::from(width * height) * 4, MemoryPlace::Host).doing("make a buffer")?;
     let groups = [width.div_ceil(picture::GROUP), height.div_ceil(picture::GROUP), 1];
     let time = least(gpu, picture::SHADER, &[&texels], groups)?;
     ensure(texels.memory().read(0, 4) != [0; 4], || "the picture is empty".to_owned())?;
@@ -56,8 +56,8 @@ fn compute(gpu: &Gpu) -> Outcome {
 
 /// Times loads, and checks their sums.
 fn memory(gpu: &Gpu) -> Outcome {
-    let source = gpu.storage_buffer(u64::from(WORDS) * 4, Place::Host).doing("make a buffer")?;
-    let target = gpu.storage_buffer(u64::from(SUMS) * 4, Place::Host).doing("make a buffer")?;
+    let source = gpu.storage_buffer(u64::from(WORDS) * 4, MemoryPlace::Host).doing("make a buffer")?;
+    let target = gpu.storage_buffer(u64::from(SUMS) * 4, MemoryPlace::Host).doing("make a buffer")?;
     let word = |index: u32| (index % WORDS).wrapping_mul(0x9e37_79b1);
     source.memory().write(0, &(0..WORDS).flat_map(|index| word(index).to_le_bytes()).collect::<Vec<_>>());
     let time = least(gpu, GATHER, &[&source, &target], [SUMS / LOCAL, 1, 1])?;
@@ -71,7 +71,7 @@ fn memory(gpu: &Gpu) -> Outcome {
 fn least<'b>(gpu: &'b Gpu, spirv: &[u8], buffers: &[&'b Buffer<'b>], groups: [u32; 3]) -> Outcome {
     let words = read_spv(&mut Cursor::new(spirv)).doing("read the SPIR-V")?;
     let pipeline = gpu.pipeline(&words, buffers, None).doing("make a pipeline")?;
-    let queue = gpu.lane(Kind::Compute).map_or_else(|| gpu.need(Kind::Graphics), Ok)?;
+    let queue = gpu.lane(QueueKind::Compute).map_or_else(|| gpu.need(QueueKind::Graphics), Ok)?;
     let mut times = Vec::with_capacity(TIMES + 1);
     for _ in 0..=TIMES {
         let start = Instant::now();

@@ -40,13 +40,13 @@ struct Flag {
 }
 
 /// Some bits, and the generations that have them.
-struct Place {
+struct BitPlace {
     bits: (u8, u8),
     levels: u16,
     selector: Option<String>,
 }
 
-impl Place {
+impl BitPlace {
     /// Returns the bits with a number in them.
     const fn holding(&self, number: u32) -> u32 {
         number << self.bits.1
@@ -105,18 +105,18 @@ fn parse(text: &str) -> Result<Vec<Flags>, SpecError> {
 }
 
 /// Returns the places of a field in the number.
-fn places(flags: &Flags, name: &str, spec: &Spec, known: &registers::Spec) -> Vec<Place> {
-    let of_field = |field: &Field, levels: u16| Place {
+fn places(flags: &Flags, name: &str, spec: &Spec, known: &registers::Spec) -> Vec<BitPlace> {
+    let of_field = |field: &Field, levels: u16| BitPlace {
         bits: field.bits,
         levels: field.levels & levels & flags.levels,
         selector: if let Holds::Choice(selector) = &field.holds { Some(selector.clone()) } else { None },
     };
-    let mut found: Vec<Place> = Vec::new();
+    let mut found: Vec<BitPlace> = Vec::new();
     match &flags.from {
         From::Register(register) => {
             let rows = known.registers.get(register).into_iter().flat_map(|register| &register.fields);
             let levels = |sets: u16| generations(sets) & flags.levels;
-            let place = |row: &registers::Field| Place { bits: row.bits, levels: levels(row.sets), selector: None };
+            let place = |row: &registers::Field| BitPlace { bits: row.bits, levels: levels(row.sets), selector: None };
             found.extend(rows.filter(|row| row.name == name).map(place));
         }
         From::Packet(packet) => {
@@ -223,7 +223,7 @@ fn write_own(text: &mut String, flags: &Flags, packet: &str, spec: &Spec) -> Res
     let mut by_level = vec![0_u32; GENERATIONS.len()];
     let mut checks = String::new();
     for field in &flags.fields {
-        let place = Place { bits: field.bits, levels: flags.levels, selector: None };
+        let place = BitPlace { bits: field.bits, levels: flags.levels, selector: None };
         let mut is_carried = false;
         for form in spec.packet(packet).into_iter().flat_map(|packet| &packet.forms) {
             let here = form.fields.iter().filter(|other| other.name == field.name);

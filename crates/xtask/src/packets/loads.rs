@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::records::{Kind, Member, Record, camel, safe};
+use super::records::{Member, MemberKind, Record, camel, safe};
 use super::spec::Form;
 use super::variant::{Variant, described, reach};
 
@@ -15,7 +15,7 @@ pub(super) fn write(text: &mut String, record: &Record<'_>, variant: &Variant<'_
     let members = record.members();
     let mut loaded = 0;
     for member in &members {
-        let nothing = if member.kind == Kind::Flag { "false" } else { "0" };
+        let nothing = if member.kind == MemberKind::Flag { "false" } else { "0" };
         let value = variant.by_level(|level, form| value(member, level, form).unwrap_or_else(|| nothing.to_owned()));
         if value != nothing {
             let value = member.typed(value);
@@ -67,12 +67,12 @@ fn value(member: &Member<'_>, level: u16, form: &Form) -> Option<String> {
         let (high, low) = field.bits;
         let bits = format!("bits(d{}, {high}, {low})", field.dword);
         match member.kind {
-            Kind::Wide if field.name.ends_with("_hi") => format!("u64::from({bits}) << 32"),
-            Kind::Wide => format!("u64::from({bits}) << {low}"),
-            Kind::Flag | Kind::Number => bits,
+            MemberKind::Wide if field.name.ends_with("_hi") => format!("u64::from({bits}) << 32"),
+            MemberKind::Wide => format!("u64::from({bits}) << {low}"),
+            MemberKind::Flag | MemberKind::Number => bits,
         }
     };
     let parts: Vec<String> = places.iter().map(part).collect();
     let joined = (!parts.is_empty()).then(|| parts.join(" | "))?;
-    Some(if member.kind == Kind::Flag { format!("{joined} != 0") } else { joined })
+    Some(if member.kind == MemberKind::Flag { format!("{joined} != 0") } else { joined })
 }

@@ -19,7 +19,7 @@ pub(super) struct Record<'s> {
 /// A field of a record.
 pub(super) struct Member<'s> {
     pub(super) name: &'s str,
-    pub(super) kind: Kind,
+    pub(super) kind: MemberKind,
     /// The selector that has its values.
     selector: Option<&'s str>,
 }
@@ -43,14 +43,14 @@ impl Member<'_> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum MemberKind {
     Flag,
     Number,
     /// A number in two fields, `x_lo` and `x_hi`; the low one keeps its place.
     Wide,
 }
 
-impl Kind {
+impl MemberKind {
     const fn type_name(self) -> &'static str {
         match self {
             Self::Flag => "bool",
@@ -147,20 +147,20 @@ impl<'s> Record<'s> {
             let (name, is_half) = whole(&field.name);
             let (high, low) = field.bits;
             let kind = match &field.holds {
-                _ if is_half => Kind::Wide,
-                Holds::Anything if high == low => Kind::Flag,
-                _ => Kind::Number,
+                _ if is_half => MemberKind::Wide,
+                Holds::Anything if high == low => MemberKind::Flag,
+                _ => MemberKind::Number,
             };
             match found.iter_mut().find(|member| member.name == name) {
-                Some(member) if member.kind == Kind::Flag && kind != Kind::Flag => member.kind = kind,
-                Some(member) if kind == Kind::Wide => member.kind = kind,
+                Some(member) if member.kind == MemberKind::Flag && kind != MemberKind::Flag => member.kind = kind,
+                Some(member) if kind == MemberKind::Wide => member.kind = kind,
                 Some(_) => {}
                 None => {
                     found.push(Member { name, kind, selector: None });
                 }
             }
         }
-        for member in found.iter_mut().filter(|member| member.kind == Kind::Number) {
+        for member in found.iter_mut().filter(|member| member.kind == MemberKind::Number) {
             member.selector = self.selector(member.name);
         }
         found
@@ -170,7 +170,7 @@ impl<'s> Record<'s> {
     fn places(&self, member: &Member<'_>) -> String {
         let forms =
             self.packets.iter().flat_map(|(language, packet)| packet.forms.iter().map(|form| (*language, form)));
-        places::of(forms, member.name, member.kind == Kind::Wide)
+        places::of(forms, member.name, member.kind == MemberKind::Wide)
     }
 
     /// Returns the selector of a field; `None` if it is a number in some form, or has several.
@@ -278,15 +278,15 @@ fn value(member: &Member<'_>, form: &Form) -> Option<String> {
             continue;
         }
         let (high, low) = field.bits;
-        let is_high = field.name.ends_with("_hi") && member.kind == Kind::Wide;
+        let is_high = field.name.ends_with("_hi") && member.kind == MemberKind::Wide;
         let read = match (member.kind, is_high) {
-            (Kind::Wide, true) => format!("wide(p, {}, {high}, {low}, 32)", field.dword),
-            (Kind::Wide, false) => format!("wide(p, {}, {high}, {low}, {low})", field.dword),
+            (MemberKind::Wide, true) => format!("wide(p, {}, {high}, {low}, 32)", field.dword),
+            (MemberKind::Wide, false) => format!("wide(p, {}, {high}, {low}, {low})", field.dword),
             _ => format!("bits(p, {}, {high}, {low})", field.dword),
         };
         parts.push(if here == form.levels {
             read
-        } else if member.kind == Kind::Wide {
+        } else if member.kind == MemberKind::Wide {
             format!("u64::from(on(l, {here:#x})) * {read}")
         } else {
             format!("on(l, {here:#x}) * {read}")
@@ -297,8 +297,8 @@ fn value(member: &Member<'_>, form: &Form) -> Option<String> {
         _ => parts.join(" | "),
     };
     Some(match (member.kind, parts.len()) {
-        (Kind::Flag, 1) if !sum.contains('*') => format!("{sum} != 0"),
-        (Kind::Flag, _) => format!("({sum}) != 0"),
+        (MemberKind::Flag, 1) if !sum.contains('*') => format!("{sum} != 0"),
+        (MemberKind::Flag, _) => format!("({sum}) != 0"),
         _ => sum,
     })
 }

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::records::{Kind, Member};
+use super::records::{Member, MemberKind};
 use super::selectors::{Selector, Value};
 use super::spec::{Holds, Spec};
 use super::variant::{Variant, bits, condition, ones};
@@ -22,15 +22,15 @@ pub(super) fn bodies(spec: &Spec, variant: &Variant<'_>, members: &[Member<'_>])
     for member in members {
         let field = member.raw();
         match member.kind {
-            Kind::Flag => {
+            MemberKind::Flag => {
                 let there = variant.groups(|level, form| !Variant::places(level, form, member.name).is_empty());
                 let there = there.iter().filter(|(_, there)| *there).fold(0, |bits, (levels, _)| bits | levels);
                 if there != all {
                     let _ = writeln!(text, "        if {field} {{\n            on &= {there:#x};\n        }}");
                 }
             }
-            Kind::Wide => wide(&mut fits, &mut text, variant, member.name, &field),
-            Kind::Number => number(&mut fits, &mut text, spec, variant, member.name, &field),
+            MemberKind::Wide => wide(&mut fits, &mut text, variant, member.name, &field),
+            MemberKind::Number => number(&mut fits, &mut text, spec, variant, member.name, &field),
         }
         meant(&mut fits, &mut text, variant, (members, member), &field);
     }
@@ -156,7 +156,7 @@ fn meant(
     let conditions = variant.groups(|level, form| {
         Variant::places(level, form, member.name).into_iter().find_map(|field| condition(field, members))
     });
-    let (is_set, is_not) = if member.kind == Kind::Flag {
+    let (is_set, is_not) = if member.kind == MemberKind::Flag {
         (field.to_owned(), format!("!{field}"))
     } else {
         (format!("{field} != 0"), format!("{field} == 0"))

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::loads;
-use super::records::{Kind, Member, Record, camel, safe};
+use super::records::{Member, MemberKind, Record, camel, safe};
 use super::selectors::{Selector, Value};
 use super::spec::{Form, Holds, Spec};
 use super::takers;
@@ -203,12 +203,14 @@ fn check_member(
     let (name, field) = (member.name, member.raw());
     let mut wrong = None;
     let limit = match member.kind {
-        Kind::Flag => variant.by_level(|level, form| (!Variant::places(level, form, name).is_empty()).to_string()),
-        Kind::Wide => variant.by_level(|level, form| {
+        MemberKind::Flag => {
+            variant.by_level(|level, form| (!Variant::places(level, form, name).is_empty()).to_string())
+        }
+        MemberKind::Wide => variant.by_level(|level, form| {
             let mask = Variant::places(level, form, name).into_iter().map(bits).fold(0, |mask, bits| mask | bits);
             format!("{mask:#x}")
         }),
-        Kind::Number => {
+        MemberKind::Number => {
             let is_selector = |level: u16, form: &Form| {
                 Variant::places(level, form, name).iter().any(|field| matches!(field.holds, Holds::Choice(_)))
             };
@@ -241,9 +243,9 @@ fn check_member(
         return Err(error);
     }
     let (check, nothing) = match member.kind {
-        Kind::Flag => ("flag", "true"),
-        Kind::Number => ("fits", "0xffffffff"),
-        Kind::Wide => ("within", "0xffffffffffffffff"),
+        MemberKind::Flag => ("flag", "true"),
+        MemberKind::Number => ("fits", "0xffffffff"),
+        MemberKind::Wide => ("within", "0xffffffffffffffff"),
     };
     if !limit.is_empty() && limit != nothing {
         let _ = writeln!(text, "        {check}({name:?}, {field}, {limit})?;");
@@ -253,7 +255,7 @@ fn check_member(
         when.unwrap_or_else(|| "true".to_owned())
     });
     if condition != "true" {
-        let is_set = if member.kind == Kind::Flag { field } else { format!("{field} != 0") };
+        let is_set = if member.kind == MemberKind::Flag { field } else { format!("{field} != 0") };
         let _ = writeln!(text, "        meant({name:?}, {is_set}, {condition})?;");
     }
     Ok(())
@@ -327,20 +329,20 @@ fn put_part(text: &mut String, dwords: Dwords, record: &Record<'_>, part: &Varia
 }
 
 /// A dword, the bits in it, and the levels that have a field there.
-type Place = (u32, (u8, u8), u16);
+type FieldPlace = (u32, (u8, u8), u16);
 
 /// Returns the terms of a dword.
 fn terms(dword: u32, part: &Variant<'_>, members: &[Member<'_>]) -> Vec<String> {
     let mut found = Vec::new();
     for member in members {
         // The places of each half: the dword, the lowest bit, and the levels.
-        let mut places: BTreeMap<bool, Vec<Place>> = BTreeMap::new();
+        let mut places: BTreeMap<bool, Vec<FieldPlace>> = BTreeMap::new();
         for &(levels, _, form) in &part.forms {
             for level in (0..16).map(|bit| 1 << bit).filter(|level| levels & level != 0) {
                 for field in Variant::places(level, form, member.name) {
                     let half = places.entry(field.name.ends_with("_hi")).or_default();
                     // The low half of a number keeps its place, whatever its lowest bit.
-                    let is_same = |bits: (u8, u8)| bits.1 == field.bits.1 || member.kind == Kind::Wide;
+                    let is_same = |bits: (u8, u8)| bits.1 == field.bits.1 || member.kind == MemberKind::Wide;
                     match half.iter_mut().find(|place| place.0 == field.dword && is_same(place.1)) {
                         Some(place) => place.2 |= level,
                         None => half.push((field.dword, field.bits, level)),
@@ -353,12 +355,12 @@ fn terms(dword: u32, part: &Variant<'_>, members: &[Member<'_>]) -> Vec<String> 
             for (_, (_, low), levels) in half.into_iter().filter(|place| place.0 == dword) {
                 let field = member.raw();
                 let value = match (member.kind, is_high, low) {
-                    (Kind::Wide, false, _) => format!("{field} as u32"),
-                    (Kind::Wide, true, 0) => format!("({field} >> 32) as u32"),
-                    (Kind::Wide, true, low) => format!("(({field} >> 32) as u32) << {low}"),
-                    (Kind::Flag, _, low) => format!("u32::from({field}) << {low}"),
-                    (Kind::Number, _, 0) => field,
-                    (Kind::Number, _, low) => format!("{field} << {low}"),
+                    (MemberKind::Wide, false, _) => format!("{field} as u32"),
+                    (MemberKind::Wide, true, 0) => format!("({field} >> 32) as u32"),
+                    (MemberKind::Wide, true, low) => format!("(({field} >> 32) as u32) << {low}"),
+                    (MemberKind::Flag, _, low) => format!("u32::from({field}) << {low}"),
+                    (MemberKind::Number, _, 0) => field,
+                    (MemberKind::Number, _, low) => format!("{field} << {low}"),
                 };
                 found.push(if moves {
                     format!("(if is_on(l, {levels:#x}) {{ {value} }} else {{ 0 }})")

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::places::whole;
-use super::records::{Kind, Member, Record, safe};
+use super::records::{Member, MemberKind, Record, safe};
 use super::spec::{Field, Form, Holds};
 
 /// A way to write a packet: the form of each level.
@@ -103,7 +103,7 @@ pub(super) fn reach(record: &Record<'_>, part: &Variant<'_>) -> (u32, u32) {
 pub(super) fn condition(field: &Field, members: &[Member<'_>]) -> Option<String> {
     let one = |(decides, values): &(String, Vec<u32>)| {
         let member = members.iter().find(|member| member.name == decides);
-        let is_flag = member.is_some_and(|member| member.kind == Kind::Flag);
+        let is_flag = member.is_some_and(|member| member.kind == MemberKind::Flag);
         let raw = member.map_or_else(|| format!("r.{}", safe(decides)), Member::raw);
         match &values[..] {
             [1] if is_flag => format!("r.{}", safe(decides)),

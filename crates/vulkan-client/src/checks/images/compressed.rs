@@ -10,7 +10,7 @@ use ash::vk::{self, ImageLayout as Layout, ImageUsageFlags as Usage};
 use super::expected::Layouts;
 use crate::checks::{check::Check, copies::pattern};
 use crate::{
-    gpu::{Buffer, Gpu, Kind, Lane, Order, Place, Texture, TextureKind},
+    gpu::{Buffer, Gpu, Lane, MemoryPlace, Order, QueueKind, Texture, TextureKind},
     outcome::{Doing, Outcome, Stop, same_bytes, skip},
 };
 
@@ -108,7 +108,7 @@ fn texels(kind: &TextureKind) -> usize {
 }
 
 fn host_buffer(gpu: &Gpu, bytes: usize) -> Result<Buffer<'_>, Stop> {
-    gpu.buffer(bytes.next_multiple_of(4) as u64, Place::Host).doing("make a host buffer")
+    gpu.buffer(bytes.next_multiple_of(4) as u64, MemoryPlace::Host).doing("make a host buffer")
 }
 
 fn texture<'g>(gpu: &'g Gpu, kind: &TextureKind) -> Result<Texture<'g>, Stop> {
@@ -118,7 +118,7 @@ fn texture<'g>(gpu: &'g Gpu, kind: &TextureKind) -> Result<Texture<'g>, Stop> {
 /// Fails unless a compute queue copies the expected texels out of an image that it has in the layout for copies.
 fn holds(gpu: &Gpu, what: &str, image: &Texture<'_>, from: Option<[&Lane; 2]>, expected: &[u8]) -> Result<(), Stop> {
     let out = host_buffer(gpu, expected.len())?;
-    let (lane, source) = (gpu.need(Kind::Compute)?, Layout::TRANSFER_SRC_OPTIMAL);
+    let (lane, source) = (gpu.need(QueueKind::Compute)?, Layout::TRANSFER_SRC_OPTIMAL);
     let work = gpu.submit(lane, &Order::free(), |record| {
         if let Some(lanes) = from {
             record.hand_over(image, lanes, Layout::TRANSFER_DST_OPTIMAL, source);
@@ -131,7 +131,7 @@ fn holds(gpu: &Gpu, what: &str, image: &Texture<'_>, from: Option<[&Lane; 2]>, e
 }
 
 fn clear(gpu: &Gpu) -> Outcome {
-    let lane = gpu.need(Kind::Compute)?;
+    let lane = gpu.need(QueueKind::Compute)?;
     let kinds = kinds(gpu)?;
     for (number, (kind, colours)) in kinds.iter().enumerate() {
         let (colour, texel) = &colours[number / 2 % 3];
@@ -150,7 +150,7 @@ fn clear(gpu: &Gpu) -> Outcome {
 }
 
 fn copy(gpu: &Gpu) -> Outcome {
-    let lane = gpu.need(Kind::Compute)?;
+    let lane = gpu.need(QueueKind::Compute)?;
     let kinds = kinds(gpu)?;
     for (kind, colours) in &kinds {
         let (first, second) = (texture(gpu, kind)?, texture(gpu, kind)?);

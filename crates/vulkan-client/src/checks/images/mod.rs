@@ -16,7 +16,7 @@ use self::{
 };
 use super::{check::Check, copies::pattern};
 use crate::{
-    gpu::{BoundImage, Buffer, Gpu, Kind, Lane, Order, Place},
+    gpu::{BoundImage, Buffer, Gpu, Lane, MemoryPlace, Order, QueueKind},
     outcome::{Doing, Outcome, Stop, same_bytes, skip},
 };
 
@@ -56,7 +56,7 @@ impl Counts {
 
 /// Finds the layouts of the device.
 fn layouts(gpu: &Gpu, lane: &Lane) -> Result<Layouts, Stop> {
-    if lane.kind == Kind::Graphics && gpu.is_radv() {
+    if lane.kind == QueueKind::Graphics && gpu.is_radv() {
         return skip("RADV would draw");
     }
     Layouts::new(gpu).map_or_else(|| skip("no layouts of this device"), Ok)
@@ -65,9 +65,9 @@ fn layouts(gpu: &Gpu, lane: &Lane) -> Result<Layouts, Stop> {
 /// Returns `true` if what RADV does to copy an image is simulated, and all bytes are known: shaders change compression metadata, whose
 /// bytes are not compared, and copy engines that could (GFX10.3 and later) do not read it; and shaders on GFX9 lose the edges of levels
 /// in compressed blocks, which RADV mends in copies of buffers only (`fixup_gfx9_cs_copy`).
-fn simulated(kind: Kind, level: GfxLevel, texels: &Texels, case: &Case) -> bool {
-    let reads_metadata = kind != Kind::Transfer || level >= GfxLevel::Gfx10_3;
-    let loses_edges = kind != Kind::Transfer && level == GfxLevel::Gfx9 && texels.block() != [1, 1];
+fn simulated(kind: QueueKind, level: GfxLevel, texels: &Texels, case: &Case) -> bool {
+    let reads_metadata = kind != QueueKind::Transfer || level >= GfxLevel::Gfx10_3;
+    let loses_edges = kind != QueueKind::Transfer && level == GfxLevel::Gfx9 && texels.block() != [1, 1];
     !(reads_metadata && texels.compressed || loses_edges && case.shape().levels > 1)
 }
 
@@ -106,7 +106,7 @@ impl Laid<'_> {
 }
 
 fn buffer<'g>(gpu: &'g Gpu, bytes: &[u8]) -> Result<Buffer<'g>, Stop> {
-    let buffer = gpu.buffer(bytes.len() as u64, Place::Host).doing("make a host buffer")?;
+    let buffer = gpu.buffer(bytes.len() as u64, MemoryPlace::Host).doing("make a host buffer")?;
     buffer.memory().write(0, bytes);
     Ok(buffer)
 }

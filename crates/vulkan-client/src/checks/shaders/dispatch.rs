@@ -5,7 +5,7 @@ use std::io::Cursor;
 use ash::{util::read_spv, vk};
 
 use crate::{
-    gpu::{Buffer, Constants, Dispatch, Gpu, Kind, Lane, Order, Place, Program, Resource, Slot},
+    gpu::{Buffer, Constants, Dispatch, Gpu, Lane, MemoryPlace, Order, Program, QueueKind, Resource, Slot},
     outcome::{Doing, Outcome, Stop, same, skip},
 };
 
@@ -17,7 +17,7 @@ const GROUPS: u32 = 5;
 const INVOCATIONS: u32 = GROUPS * 64;
 
 fn zeroed(gpu: &Gpu, words: u32) -> Result<Buffer<'_>, Stop> {
-    let buffer = gpu.program_buffer(u64::from(words) * 4, Place::Host).doing("make a buffer")?;
+    let buffer = gpu.program_buffer(u64::from(words) * 4, MemoryPlace::Host).doing("make a buffer")?;
     buffer.memory().write(0, &vec![0; words as usize * 4]);
     Ok(buffer)
 }
@@ -53,7 +53,7 @@ fn ran(times: u32, own: &Buffer<'_>) -> Result<(), Stop> {
 }
 
 fn needs_shaders(lane: &Lane) -> Result<(), Stop> {
-    if lane.kind == Kind::Transfer { skip("no dispatches on this queue") } else { Ok(()) }
+    if lane.kind == QueueKind::Transfer { skip("no dispatches on this queue") } else { Ok(()) }
 }
 
 pub(super) fn count(gpu: &Gpu, lane: &Lane) -> Outcome {

@@ -3,7 +3,7 @@
 use ash::vk;
 
 use crate::{
-    gpu::{Gpu, Kind, Lane, Order, Place},
+    gpu::{Gpu, Lane, MemoryPlace, Order, QueueKind},
     outcome::{Doing, Outcome, ensure, same, skip},
 };
 
@@ -11,11 +11,11 @@ use crate::{
 const COUNT: u32 = 4;
 
 pub(super) fn copy(gpu: &Gpu, lane: &Lane) -> Outcome {
-    if lane.timestamp_bits == 0 || lane.kind == Kind::Transfer {
+    if lane.timestamp_bits == 0 || lane.kind == QueueKind::Transfer {
         return skip("no timestamps, or no copies of their results, on this queue");
     }
     let stamps = gpu.timestamps(COUNT).doing("make queries")?;
-    let [wide, narrow] = [(); 2].map(|()| gpu.buffer(256, Place::Host).doing("make a host buffer"));
+    let [wide, narrow] = [(); 2].map(|()| gpu.buffer(256, MemoryPlace::Host).doing("make a host buffer"));
     let (wide, narrow) = (wide?, narrow?);
     wide.memory().write(0, &[0x5a; 256]);
     narrow.memory().write(0, &[0x5a; 256]);

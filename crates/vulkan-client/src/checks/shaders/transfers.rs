@@ -2,7 +2,7 @@
 
 use crate::{
     checks::copies::pattern,
-    gpu::{Buffer, Gpu, Lane, Order, Place},
+    gpu::{Buffer, Gpu, Lane, MemoryPlace, Order},
     outcome::{Doing, Outcome, Stop, same_bytes},
 };
 
@@ -30,7 +30,7 @@ const COPIES: [(usize, usize, usize); 11] = [
 const UPDATES: [(usize, usize); 5] = [(4, 8), (1020, 0), (1024, 4), (5004, 12), (65_536, 16)];
 
 fn buffer<'g>(gpu: &'g Gpu, bytes: &[u8]) -> Result<Buffer<'g>, Stop> {
-    let buffer = gpu.buffer(bytes.len() as u64, Place::Host).doing("make a host buffer")?;
+    let buffer = gpu.buffer(bytes.len() as u64, MemoryPlace::Host).doing("make a host buffer")?;
     buffer.memory().write(0, bytes);
     Ok(buffer)
 }
@@ -61,7 +61,8 @@ pub(super) fn copy(gpu: &Gpu, lane: &Lane) -> Outcome {
     for (size, from, to) in COPIES {
         let target = buffer(gpu, &vec![BEFORE; ROOM])?;
         // Between device memory too, whose copies a driver may implement in another way.
-        let [first, second] = [(); 2].map(|()| gpu.buffer(ROOM as u64, Place::Device).doing("make a device buffer"));
+        let [first, second] =
+            [(); 2].map(|()| gpu.buffer(ROOM as u64, MemoryPlace::Device).doing("make a device buffer"));
         let (first, second) = (first?, second?);
         let work = gpu.submit(lane, &Order::free(), |record| {
             record.copy((&source, from as u64), (&first, from as u64), size as u64);

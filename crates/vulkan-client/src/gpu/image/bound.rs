@@ -3,7 +3,7 @@
 use ash::{prelude::VkResult, vk};
 
 use super::{Bare, ImageKind, Shape};
-use crate::gpu::{Buffer, Gpu, Memory, Place, Source, commands::Recorder};
+use crate::gpu::{Buffer, Gpu, Memory, MemoryPlace, Source, commands::Recorder};
 
 /// An image that is copied from and to, in memory that the CPU sees.
 pub(crate) struct BoundImage<'g> {
@@ -65,7 +65,7 @@ impl Gpu {
         let bare = self.bare_image(kind, shape, families)?;
         // SAFETY: the handles live as long as their wrappers, which this function holds or borrows (the premises of `gpu`).
         let needs = unsafe { self.device.get_image_memory_requirements(bare.raw) };
-        let kind_of_memory = self.memory_type(needs.memory_type_bits, Place::Host);
+        let kind_of_memory = self.memory_type(needs.memory_type_bits, MemoryPlace::Host);
         let memory =
             self.allocate(needs.size, kind_of_memory.ok_or(vk::Result::ERROR_FEATURE_NOT_PRESENT)?, Source::Fresh)?;
         // SAFETY: the handles live as long as their wrappers, which this function holds or borrows and no other call uses them at once

@@ -6,7 +6,7 @@ use crate::gpu::{
     Gpu, Lane,
     buffer::Buffer,
     commands::Recorder,
-    memory::{Memory, Place, Source},
+    memory::{Memory, MemoryPlace, Source},
 };
 
 /// An image in the driver's own order, with memory of its own.
@@ -80,7 +80,7 @@ impl Gpu {
         let mut made = Texture { gpu: self, raw, format, extent, layers, aspect, memory: None };
         // SAFETY: the handles live as long as their wrappers, which this function holds or borrows (the premises of `gpu`).
         let needs = unsafe { self.device.get_image_memory_requirements(raw) };
-        let place = self.memory_type(needs.memory_type_bits, Place::Device);
+        let place = self.memory_type(needs.memory_type_bits, MemoryPlace::Device);
         let memory = self.allocate(needs.size, place.ok_or(vk::Result::ERROR_FEATURE_NOT_PRESENT)?, Source::Fresh)?;
         // SAFETY: the handles live as long as their wrappers, which this function holds or borrows and no other call uses them at once
         // (the premises of `gpu`); the image has no memory yet, and the memory was sized for it.
