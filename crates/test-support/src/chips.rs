@@ -5,7 +5,11 @@ use std::{collections::BTreeMap, fs, path::Path};
 use amdgpu_surface::{Chip, ChipRegisters, GfxLevel};
 use serde_json::{Map, Value};
 
-/// Returns a number that is written as such, as hexadecimal text, or as a truth value. Panics if the value is none of these.
+/// Returns a number that is written as such, as hexadecimal text, or as a truth value.
+///
+/// # Panics
+///
+/// If the value is none of these.
 #[must_use]
 pub fn number(value: &Value) -> u64 {
     let of_text = |text: &str| u64::from_str_radix(text.trim_start_matches("0x"), 16).ok();
@@ -18,7 +22,11 @@ pub fn number(value: &Value) -> u64 {
     number.unwrap_or_else(|| panic!("{value} is no number"))
 }
 
-/// Returns the chips of `chips.json` in a folder, by name and in the order of their names. Panics with the reason if it cannot be read: a test cannot go on.
+/// Returns the chips of `chips.json` in a folder, by name and in the order of their names.
+///
+/// # Panics
+///
+/// With the reason if it cannot be read: a test cannot go on.
 #[must_use]
 pub fn read(folder: &Path) -> Vec<(String, Chip)> {
     let path = folder.join("chips.json");
@@ -34,7 +42,11 @@ pub fn recorded() -> Vec<(String, Chip)> {
     read(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../surface/tests/goldens")))
 }
 
-/// Returns a recorded chip. Panics if there is none of this name.
+/// Returns a recorded chip.
+///
+/// # Panics
+///
+/// If there is none of this name.
 #[must_use]
 pub fn recorded_chip(name: &str) -> Chip {
     let found = recorded().into_iter().find(|(known, _)| known == name);

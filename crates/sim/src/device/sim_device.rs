@@ -15,6 +15,7 @@ use crate::{
     features::Features,
     gpu::{Clock, Shaders, Tally},
     kernel::{
+        board::Facts,
         card::Gpu,
         files::census::DeviceCensus,
         health::{HardwareError, Health},
@@ -83,12 +84,12 @@ impl SimDevice {
 
     /// Returns the complaints about requests that are invalid or not simulated, the oldest first.
     pub fn complaints(&self) -> Vec<String> {
-        self.gpu.complaints.list()
+        self.gpu.board.complaints.list()
     }
 
     /// Returns the number of complaints.
     pub fn complaint_count(&self) -> usize {
-        self.gpu.complaints.count()
+        self.gpu.board.complaints.count()
     }
 
     /// Returns the jobs that hung, the oldest first; at most 64 are kept.
@@ -101,7 +102,7 @@ impl SimDevice {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn hangs(&self) -> Vec<crate::HangRecord> {
-        self.gpu.complaints.hangs()
+        self.gpu.board.complaints.hangs()
     }
 
     /// Returns the hazards that the strict mode has found, the oldest first; none with [`Strictness::Off`](crate::Strictness::Off).
@@ -168,7 +169,7 @@ impl SimDevice {
     /// Source: Linux 6.12 `amdgpu_hmm.c`, `amdgpu_hmm_invalidate_gfx`.
     pub fn before_user_memory_changes(&self, addresses: std::ops::Range<u64>) {
         for bo in self.gpu.offsets.of_user_memory(&addresses) {
-            self.gpu.events.wait(Until::Never, || bo.is_idle().then_some(()));
+            self.gpu.machine.events.wait(Until::Never, || bo.is_idle().then_some(()));
         }
     }
 
@@ -186,7 +187,7 @@ impl SimDevice {
     }
 
     pub(crate) fn events(&self) -> &Arc<Events> {
-        &self.gpu.events
+        &self.gpu.machine.events
     }
 
     pub(crate) fn ring_count(&self, ip: Ip) -> u32 {
@@ -386,7 +387,7 @@ pub(crate) struct ConnectorFacts {
 impl SimMachine {
     /// Adds a GPU to this machine.
     pub fn add(&self, profile: impl Into<Arc<Profile>>, options: SimOptions) -> SimDevice {
-        SimDevice { gpu: Gpu::new(self.machine(), profile.into(), options) }
+        SimDevice { gpu: Gpu::new(self.machine(), Facts::new(profile.into(), options)) }
     }
 }
 

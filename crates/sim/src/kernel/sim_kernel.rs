@@ -24,13 +24,13 @@ use parking_lot::Mutex;
 
 use crate::{
     kernel::{
-        card::{Gpu, current_process},
+        card::Gpu,
         client::{self, Client},
         dispatch,
         files::{census::Census, descriptors::has_peer, file::File, file_id::FileId, jobs::Jobs},
         ioctl::args,
         mm::bo::Bo,
-        power::WakeCause,
+        power::{Process, WakeCause},
         process::errno::errno_of,
         user,
     },
@@ -180,7 +180,7 @@ impl SimKernel {
         self.file.gpu.machine.timelines.close_what_is_over();
         let entry = dispatch::lookup(&self.file, request);
         let name = entry.as_ref().ok().map(|entry| entry.name);
-        let _awake = self.file.gpu.awake(current_process, WakeCause::Ioctl(name));
+        let _awake = self.file.gpu.awake(Process::current, WakeCause::Ioctl(name));
         let entry = entry?;
         let size = request.size();
         let (copy_in, copy_out) = entry.directions(request);
@@ -219,7 +219,7 @@ impl SimKernel {
 
     /// Returns the complaints about requests of the device's clients that are invalid or not simulated, the oldest first.
     pub fn complaints(&self) -> Vec<String> {
-        self.file.gpu.complaints.list()
+        self.file.gpu.board.complaints.list()
     }
 }
 

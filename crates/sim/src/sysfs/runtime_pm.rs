@@ -5,10 +5,7 @@ use amdgpu_uapi::Errno;
 use super::{sleep::wakes, store::Setting};
 use crate::{
     device::SimDevice,
-    kernel::{
-        card::current_process,
-        power::{RuntimeStatus, WakeCause, WakeUps},
-    },
+    kernel::power::{Process, RuntimeStatus, WakeCause, WakeUps},
 };
 
 impl SimDevice {
@@ -39,7 +36,7 @@ impl SimDevice {
     /// A program that shows clients the files of a device calls this before each reading.
     pub fn before_read(&self, file: &str) {
         if wakes(file.rsplit('/').next().unwrap_or_default()) && !self.is_unplugged() {
-            drop(self.gpu().awake(current_process, WakeCause::Read(file.to_owned())));
+            drop(self.gpu().awake(Process::current, WakeCause::Read(file.to_owned())));
         }
     }
 
@@ -60,11 +57,11 @@ impl SimDevice {
                     "on" => false,
                     _ => return Err(Errno::EINVAL),
                 };
-                self.gpu().runtime(|state, now| state.allow(is_allowed, now, current_process))
+                self.gpu().runtime(|state, now| state.allow(is_allowed, now, Process::current))
             }
             Setting::AutosuspendDelay => {
                 let delay = text.parse().map_err(|_| Errno::EINVAL)?;
-                self.gpu().runtime(|state, now| state.set_delay(delay, now, current_process))
+                self.gpu().runtime(|state, now| state.set_delay(delay, now, Process::current))
             }
         };
         written.ok_or(Errno::EIO)

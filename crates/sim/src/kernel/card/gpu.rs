@@ -8,22 +8,15 @@ use std::{
 use amdgpu_uapi::GemDomain;
 use parking_lot::Mutex;
 
-use crate::{
-    chips::Profile,
-    kernel::{
-        board::{Board, Facts},
-        client,
-        complaints::Complaints,
-        files::{file_id::FileId, names::Names, node::Masters},
-        machine::Machine,
-        mm::bo::{Bo, Offsets, PAGE, Pinned, Pools},
-        modes::{Modes, Screen},
-        power::{Power, Process, RuntimeState, WakeCause},
-        sched::{context::Pstate, gang::Gangs, ring::Rings},
-        sync::events::Events,
-        userq::Slots,
-    },
-    options::SimOptions,
+use crate::kernel::{
+    board::{Board, Facts},
+    files::{names::Names, node::Masters},
+    machine::Machine,
+    mm::bo::{Bo, Offsets, PAGE, Pinned, Pools},
+    modes::{Modes, Screen},
+    power::{Power, Process, RuntimeState, WakeCause},
+    sched::{context::Pstate, gang::Gangs, ring::Rings},
+    userq::Slots,
 };
 
 /// The parts of a device, which all of its files share.
@@ -33,8 +26,6 @@ use crate::{
 pub(crate) struct Gpu {
     pub(crate) facts: Arc<Facts>,
     pub(crate) machine: Arc<Machine>,
-    pub(crate) events: Arc<Events>,
-    pub(crate) complaints: Arc<Complaints>,
     /// The parts that rings and user queues share.
     pub(crate) board: Arc<Board>,
     pub(crate) rings: Arc<Rings>,
@@ -58,23 +49,21 @@ pub(crate) struct Gpu {
 }
 
 impl Gpu {
-    pub(crate) fn new(machine: &Arc<Machine>, profile: Arc<Profile>, options: SimOptions) -> Arc<Self> {
-        let facts = Arc::new(Facts::new(profile, options));
-        let profile = &facts.profile;
+    pub(crate) fn new(machine: &Arc<Machine>, facts: Facts) -> Arc<Self> {
+        let facts = Arc::new(facts);
+        let Facts { profile, options, .. } = &*facts;
         let board = Arc::new(Board::new(&facts, &machine.events));
-        let (pools, complaints) = (Pools::new(profile), Arc::clone(&board.complaints));
+        let pools = Pools::new(profile);
         let own = Some(options.kernel_vram).filter(|&bytes| bytes <= profile.memory.vram.total_heap_size);
         let own = own.and_then(|bytes| pools.pin(GemDomain::VRAM, false, bytes.next_multiple_of(PAGE)).ok());
         if own.is_none() {
-            complaints.say(format!("VRAM has no room for the kernel's own {} bytes", options.kernel_vram));
+            board.complaints.say(format!("VRAM has no room for the kernel's own {} bytes", options.kernel_vram));
         }
         let modes = Modes::new(profile.is_apu());
         let display = options.display;
         let screen = display.map(|display| Screen::new(display, profile, options.drm_minor, modes, &machine.events));
         Arc::new(Self {
             machine: Arc::clone(machine),
-            events: Arc::clone(&machine.events),
-            complaints,
             rings: Rings::new(&board),
             board,
             names: Mutex::default(),
@@ -119,7 +108,7 @@ impl Gpu {
 
     pub(crate) fn unplug(&self) {
         // The driver resumes the GPU before it lets go of it (Linux 6.12 `amdgpu_drv.c`, `amdgpu_pci_remove`).
-        self.runtime(|state, now| state.get(now, current_process, WakeCause::Write("remove".to_owned())));
+        self.runtime(|state, now| state.get(now, Process::current, WakeCause::Write("remove".to_owned())));
         self.rings.unplug();
     }
 
@@ -132,10 +121,8 @@ impl Gpu {
     /// is open.
     pub(crate) fn handle_closed(&self, bo: &Bo) {
         let link = self.names.lock().handle_closed(bo);
-        let id = link.as_ref().and_then(|link| FileId::of(link).ok());
-        drop(link);
-        if let Some(id) = id {
-            self.machine.descriptors.orphan(id);
+        if let Some(link) = link {
+            self.machine.descriptors.orphan_behind(link);
         }
     }
 }
@@ -148,9 +135,4 @@ impl Drop for Awake<'_> {
     fn drop(&mut self) {
         self.0.end_use();
     }
-}
-
-/// Returns the process that accesses the GPU on this thread.
-pub(crate) fn current_process() -> Process {
-    Process::of(client::accessing())
 }

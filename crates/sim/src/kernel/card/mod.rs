@@ -2,4 +2,4 @@
 
 mod gpu;
 
-pub(crate) use self::gpu::{Gpu, current_process};
+pub(crate) use self::gpu::Gpu;

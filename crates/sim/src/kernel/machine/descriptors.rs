@@ -148,10 +148,15 @@ impl Descriptors {
         drop(gone);
     }
 
-    /// Handles the closing of a BO's last handle: from now on the dma-buf lives only as long as its descriptors.
-    pub(crate) fn orphan(&self, id: FileId) {
-        self.0.lock().orphans.insert(id);
-        self.sweep();
+    /// Handles the closing of a BO's last handle: from now on the dma-buf behind a descriptor lives only as long as its other
+    /// descriptors.
+    pub(crate) fn orphan_behind(&self, link: OwnedFd) {
+        let id = FileId::of(&link);
+        drop(link);
+        if let Ok(id) = id {
+            self.0.lock().orphans.insert(id);
+            self.sweep();
+        }
     }
 
     /// Removes all dma-bufs without handles and descriptors. Call it before counting memory.

@@ -13,7 +13,7 @@ use amdgpu_uapi::{BO_LIST_MAX_ENTRIES, Errno};
 use parking_lot::Mutex;
 
 use crate::kernel::{
-    card::{Gpu, current_process},
+    card::Gpu,
     files::{
         census::Census,
         handles::Handles,
@@ -94,7 +94,7 @@ impl File {
     }
 
     fn of_node(gpu: &Arc<Gpu>, number: u64, node: Node) -> Self {
-        let opener = gpu.board.power.runtime.is_some().then(current_process);
+        let opener = gpu.board.power.runtime.is_some().then(Process::current);
         let _awake = opener.clone().and_then(|opener| gpu.awake(|| opener, WakeCause::Open));
         gpu.files.fetch_add(1, Ordering::AcqRel);
         Self {
@@ -199,7 +199,7 @@ impl File {
     /// `amdgpu_flush`.
     pub(crate) fn kill(&self) {
         let deadline = Until::At(Instant::now() + MOST_WAIT_FOR_ROOM);
-        let events = &self.gpu.events;
+        let events = &self.gpu.machine.events;
         events.wait(deadline, || (!self.has_queued_jobs()).then_some(()));
         self.killed.store(true, Ordering::Release);
         let rings = {

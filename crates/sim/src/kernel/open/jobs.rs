@@ -45,6 +45,6 @@ impl Jobs {
             rings
         };
         while rings.iter().any(|ring| ring.end_killed()) {}
-        gpu.events.wake_all();
+        gpu.machine.events.wake_all();
     }
 }

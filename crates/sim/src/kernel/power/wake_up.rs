@@ -2,6 +2,8 @@
 
 use std::{fmt, time::Duration};
 
+use crate::kernel::process::client;
+
 /// A process.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Process {
@@ -12,6 +14,11 @@ pub struct Process {
 }
 
 impl Process {
+    /// Returns the process that accesses the GPU on this thread.
+    pub(crate) fn current() -> Self {
+        Self::of(client::accessing())
+    }
+
     /// Returns the process with this ID.
     pub(crate) fn of(pid: libc::pid_t) -> Self {
         let name = std::fs::read(format!("/proc/{pid}/comm")).unwrap_or_default();

@@ -178,7 +178,7 @@ fn is_tiling(file: &File, tiling: u64) -> bool {
 pub(crate) fn wait_idle(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let request: GemWaitIdle = argument(bytes)?;
     let bo = file.bo(request.handle).ok_or(Errno::ENOENT)?;
-    let idle = file.gpu.events.wait(Until::amdgpu(request.timeout), || bo.is_idle().then_some(()));
+    let idle = file.gpu.machine.events.wait(Until::amdgpu(request.timeout), || bo.is_idle().then_some(()));
     answer::<GemWaitIdle>(bytes, &GemWaitIdleAnswer { status: u32::from(idle.is_none()), domain: 0 })
 }
 

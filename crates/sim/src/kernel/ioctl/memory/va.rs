@@ -107,7 +107,7 @@ pub(crate) fn gem_va_on_a_timeline(file: &File, bytes: &mut [u8]) -> Result<(), 
     change(file, &plain, checked)?;
     if let Some(syncobj) = out.filter(|_| !is_delayed) {
         syncobj.add_point(request.vm_timeline_point, Fence::signalled());
-        file.gpu.events.wake_all();
+        file.gpu.machine.events.wake_all();
     }
     Ok(())
 }
@@ -120,7 +120,7 @@ fn wait_for_inputs(file: &File, request: &GemVaTimeline) -> Result<(), Errno> {
             return Err(Errno::EINVAL);
         }
         let fence = find_fence(file, handle, 0, 0)?;
-        file.gpu.events.wait(Until::Never, || fence.is_signalled().then_some(()));
+        file.gpu.machine.events.wait(Until::Never, || fence.is_signalled().then_some(()));
     }
     Ok(())
 }

@@ -104,7 +104,7 @@ impl<'f> Prepared<'f> {
                 signal.event = Some((Arc::clone(&file.outbox), user_data));
             }
             signal.fence =
-                places.contains_key(&crtc).then(|| Fence::of_crtc(&file.gpu.events, file.gpu.modes.crtc(crtc)));
+                places.contains_key(&crtc).then(|| Fence::of_crtc(&file.gpu.machine.events, file.gpu.modes.crtc(crtc)));
             let fence = signal.fence.clone();
             prepared.signals.push(signal);
             if let (Some(fence), Some(place)) = (fence, places.get(&crtc)) {

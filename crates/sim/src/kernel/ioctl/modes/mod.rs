@@ -30,7 +30,7 @@ use crate::kernel::{
 /// Returns the display. Scanout is not simulated without one.
 fn screen(file: &File) -> Result<&Arc<Screen>, Errno> {
     file.gpu.screen.as_ref().ok_or_else(|| {
-        file.gpu.complaints.say("framebuffers and modes are simulated with a display alone".to_owned());
+        file.gpu.board.complaints.say("framebuffers and modes are simulated with a display alone".to_owned());
         Errno::EOPNOTSUPP
     })
 }
@@ -38,7 +38,7 @@ fn screen(file: &File) -> Result<&Arc<Screen>, Errno> {
 /// Waits until a commit is scanned out at the next vertical blank, after its fences. An interruption does not end the wait, because
 /// the client would repeat the commit.
 fn finish(file: &File, commit: &Fence) {
-    file.gpu.events.wait_through(|| commit.is_signalled());
+    file.gpu.machine.events.wait_through(|| commit.is_signalled());
 }
 
 /// Waits until fences have signalled.
@@ -48,7 +48,7 @@ fn finish(file: &File, commit: &Fence) {
 /// EINTR if the client is interrupted.
 fn outlast(file: &File, fences: &[Arc<Fence>]) -> Result<(), Errno> {
     let are_over = || fences.iter().all(|fence| fence.is_signalled()).then_some(());
-    file.gpu.events.wait(Until::Never, are_over).ok_or(Errno::EINTR)
+    file.gpu.machine.events.wait(Until::Never, are_over).ok_or(Errno::EINTR)
 }
 
 /// Prepares a change and commits it when nothing blocks it, then waits until it is scanned out.

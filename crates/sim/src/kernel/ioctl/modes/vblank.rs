@@ -77,7 +77,7 @@ pub(crate) fn wait(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let is_over = || has_passed(blanks.count(), wanted) || !screen.configuration().is_active(crtc);
     let left = blanks.at(wanted).saturating_sub(monotonic_now()).max(1);
     let until = Until::after(Some(left.min(LONGEST.as_nanos() as u64)));
-    file.gpu.events.wait(until, || is_over().then_some(())).ok_or(Errno::EBUSY)?;
+    file.gpu.machine.events.wait(until, || is_over().then_some(())).ok_or(Errno::EBUSY)?;
     let count = blanks.count();
     let time = Duration::from_nanos(blanks.at(count));
     let answer = WaitVblank {

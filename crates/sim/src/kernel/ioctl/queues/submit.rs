@@ -186,7 +186,7 @@ fn check_chunk(
         | chunk_id::SYNCOBJ_TIMELINE_WAIT
         | chunk_id::SYNCOBJ_TIMELINE_SIGNAL => Ok(()),
         unknown => {
-            file.gpu.complaints.say(format!("CS: unknown chunk {unknown:#x}"));
+            file.gpu.board.complaints.say(format!("CS: unknown chunk {unknown:#x}"));
             Err(Errno::EINVAL)
         }
     }
@@ -195,7 +195,7 @@ fn check_chunk(
 fn add_ib(file: &File, context: &Context, parsed: &mut Parsed, ib: CsChunkIb) -> Result<(), Errno> {
     let (ip, entity) = context.entity(ib.ip_type, ib.ip_instance, ib.ring)?;
     if file.gpu.facts.ring_count(ip) == 0 {
-        file.gpu.complaints.say(format!("CS: the chip has no {ip} ring"));
+        file.gpu.board.complaints.say(format!("CS: the chip has no {ip} ring"));
         return Err(Errno::EINVAL);
     }
     let known = parsed.members.iter().position(|member| Arc::ptr_eq(&member.entity, &entity));
@@ -302,11 +302,11 @@ fn check_engine(file: &File, ib: &CsChunkIb) -> Result<(), Errno> {
     let level = file.gpu.facts.profile.gfx_level;
     let has_flag = IbFlags::from_bits_retain(ib.flags).contains(IbFlags::CE);
     if has_flag && file.gpu.facts.has(Features::NO_CONSTANT_ENGINE) {
-        file.gpu.complaints.say("CS: an IB for the constant engine, which this kernel refuses".to_owned());
+        file.gpu.board.complaints.say("CS: an IB for the constant engine, which this kernel refuses".to_owned());
         return Err(Errno::EINVAL);
     }
     if ib.ip_type == Ip::Gfx as u32 && is_constant(Ip::Gfx, ib) && level > GfxLevel::Gfx10_3 {
-        file.gpu.complaints.say(format!("CS: {level} has no constant engine"));
+        file.gpu.board.complaints.say(format!("CS: {level} has no constant engine"));
         return Err(Errno::EINVAL);
     }
     Ok(())
@@ -356,7 +356,7 @@ fn commit(file: &File, context: &Arc<Context>, parsed: &Parsed, mut bos: Vec<Arc
     let _file_order = file.submitting.lock();
     let leader = &parsed.members[parsed.leader].entity;
     if let Some(oldest) = leader.oldest_outstanding() {
-        file.gpu.events.wait(Until::Never, || oldest.outcome());
+        file.gpu.machine.events.wait(Until::Never, || oldest.outcome());
     }
     bos.extend(parsed.user_fence.iter().map(|(bo, _)| Arc::clone(bo)));
     parse_video_ibs(file, parsed, &bos)?;
@@ -371,7 +371,7 @@ fn commit(file: &File, context: &Arc<Context>, parsed: &Parsed, mut bos: Vec<Arc
     // No error is possible from here on.
     let mut dependencies = parsed.dependencies.clone();
     dependencies.extend(implicit_dependencies(file, &bos));
-    let fences: Vec<_> = parsed.members.iter().map(|_| Fence::of_job(&file.gpu.events, file.number)).collect();
+    let fences: Vec<_> = parsed.members.iter().map(|_| Fence::of_job(&file.gpu.machine.events, file.number)).collect();
     let leader_fence = &fences[parsed.leader];
     let number = leader.issue(leader_fence);
     for reservation in bos.iter().map(|bo| &bo.reservation).chain([&file.root]) {
@@ -383,7 +383,7 @@ fn commit(file: &File, context: &Arc<Context>, parsed: &Parsed, mut bos: Vec<Arc
     for (syncobj, point) in &parsed.signals {
         syncobj.add_point(*point, Arc::clone(leader_fence));
     }
-    let listed = file.gpu.facts.options.strict.then(|| Arc::new(Listed::new(&bos, &file.gpu.complaints)));
+    let listed = file.gpu.facts.options.strict.then(|| Arc::new(Listed::new(&bos, &file.gpu.board.complaints)));
     let space = Space::new(file.vm.lock().snapshot(), listed);
     let followers: Vec<_> = fences.iter().filter(|fence| !Arc::ptr_eq(fence, leader_fence)).cloned().collect();
     for ((member, fence), ring) in parsed.members.iter().zip(&fences).zip(rings) {
@@ -414,7 +414,7 @@ fn commit(file: &File, context: &Arc<Context>, parsed: &Parsed, mut bos: Vec<Arc
             is_killed: file.is_killed(),
         });
     }
-    file.gpu.events.wake_all();
+    file.gpu.machine.events.wake_all();
     Ok(number)
 }
 
@@ -436,12 +436,12 @@ fn parse_video_ibs(file: &File, parsed: &Parsed, bos: &[Arc<Bo>]) -> Result<(), 
     for member in &parsed.members {
         let engine = file.gpu.facts.video_engine(member.ip);
         let Some((engine, check)) = engine.and_then(|engine| Some((engine, engine.check()?))) else { continue };
-        let listed = Arc::new(Listed::new(bos, &file.gpu.complaints));
+        let listed = Arc::new(Listed::new(bos, &file.gpu.board.complaints));
         let space = Space::new(file.vm.lock().snapshot(), Some(listed));
         for ib in &member.ibs {
             let Ib { va, dwords } = ring::ib(ib.va_start, ib.ib_bytes);
             let refused = |reason: String| {
-                file.gpu.complaints.say(format!("CS: the IB at {va} for {engine}: {reason}"));
+                file.gpu.board.complaints.say(format!("CS: the IB at {va} for {engine}: {reason}"));
                 Errno::EINVAL
             };
             let mut copy = Vec::new();

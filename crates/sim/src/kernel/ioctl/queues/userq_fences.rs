@@ -42,7 +42,7 @@ pub(crate) fn signal(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     for syncobj in syncobjs {
         syncobj.replace(Arc::clone(&fence));
     }
-    file.gpu.events.wake_all();
+    file.gpu.machine.events.wake_all();
     Ok(())
 }
 
@@ -70,7 +70,7 @@ pub(crate) fn wait(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let mut latest = Vec::<(Arc<Number>, u64)>::new();
     for fence in found {
         let Some((number, value)) = fence.number() else {
-            file.gpu.events.wait(Until::Never, || fence.is_signalled().then_some(()));
+            file.gpu.machine.events.wait(Until::Never, || fence.is_signalled().then_some(()));
             continue;
         };
         match latest.iter_mut().find(|(known, _)| Arc::ptr_eq(known, number)) {

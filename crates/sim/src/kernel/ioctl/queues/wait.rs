@@ -43,7 +43,7 @@ pub(crate) fn wait_cs(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let request: WaitCs = argument(bytes)?;
     let WaitCs { handle: seq_no, ip_type, ip_instance, ring, ctx_id, .. } = request;
     let fence = look_up(file, &CsFence { ctx_id, ip_type, ip_instance, ring, seq_no })?.into_fence();
-    let status = match file.gpu.events.wait(Until::amdgpu(request.timeout), || fence.outcome()) {
+    let status = match file.gpu.machine.events.wait(Until::amdgpu(request.timeout), || fence.outcome()) {
         Some(outcome) => outcome.map(|()| 0)?,
         None => 1,
     };
@@ -78,7 +78,7 @@ pub(crate) fn wait_fences(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
 fn wait_for_all(file: &File, numbers: &[CsFence], until: Until) -> Result<bool, Errno> {
     for number in numbers {
         let fence = look_up(file, number)?.into_fence();
-        match file.gpu.events.wait(until, || fence.outcome()) {
+        match file.gpu.machine.events.wait(until, || fence.outcome()) {
             Some(outcome) => outcome?,
             None => return Ok(false),
         }
@@ -99,7 +99,7 @@ fn wait_for_any(file: &File, numbers: &[CsFence], until: Until) -> Result<Option
         }
     }
     let first = || (0..).zip(&fences).find_map(|(index, fence)| Some((index, fence.outcome()?)));
-    Ok(file.gpu.events.wait(until, first))
+    Ok(file.gpu.machine.events.wait(until, first))
 }
 
 /// Performs FENCE_TO_HANDLE: returns the fence as a sync object, as a descriptor of one, or as a sync file.

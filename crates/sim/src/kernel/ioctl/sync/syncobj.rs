@@ -110,7 +110,7 @@ pub(crate) fn fd_to_handle(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     if request.flags == SYNC_FILE {
         let sync_file = sync_file(&file.gpu.machine, request.fd)?;
         file.syncobj(request.handle).ok_or(Errno::ENOENT)?.replace(Arc::clone(sync_file.fence()));
-        file.gpu.events.wake_all();
+        file.gpu.machine.events.wake_all();
         return Ok(());
     }
     request.handle = open(file, request.fd)?;
@@ -136,7 +136,7 @@ pub(crate) fn fd_to_handle_at_a_point(file: &File, bytes: &mut [u8]) -> Result<(
     } else {
         syncobj.append(point, Fence::merge([fence]));
     }
-    file.gpu.events.wake_all();
+    file.gpu.machine.events.wake_all();
     Ok(())
 }
 
@@ -173,7 +173,7 @@ pub(crate) fn signal(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     for syncobj in array(file, bytes)? {
         syncobj.replace(Fence::signalled());
     }
-    file.gpu.events.wake_all();
+    file.gpu.machine.events.wake_all();
     Ok(())
 }
 
@@ -201,7 +201,7 @@ pub(crate) fn timeline_signal(file: &File, bytes: &mut [u8]) -> Result<(), Errno
     for (syncobj, point) in syncobjs.iter().zip(points) {
         syncobj.append(point, Fence::signalled());
     }
-    file.gpu.events.wake_all();
+    file.gpu.machine.events.wake_all();
     Ok(())
 }
 
@@ -233,7 +233,7 @@ pub(crate) fn transfer(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     // Replacing takes the fence as it is, including the points of a timeline; a point consists of plain fences.
     let fence = if request.dst_point == 0 { fence } else { Fence::merge([fence]) };
     target.add_point(request.dst_point, fence);
-    file.gpu.events.wake_all();
+    file.gpu.machine.events.wake_all();
     Ok(())
 }
 
@@ -251,7 +251,7 @@ pub(crate) fn find_fence(file: &File, handle: u32, point: u64, flags: u32) -> Re
     }
     let deadline = Until::At(Instant::now() + SUBMIT_TIMEOUT);
     let expected = syncobj.expect(point);
-    file.gpu.events.wait(deadline, || expected.get().cloned()).ok_or(Errno::ETIME)
+    file.gpu.machine.events.wait(deadline, || expected.get().cloned()).ok_or(Errno::ETIME)
 }
 
 /// Performs SYNCOBJ_WAIT.
@@ -308,5 +308,5 @@ fn wait_for(
         let first = fences.iter().position(is_done)?;
         (!all || fences.iter().all(is_done)).then_some(first as u32)
     };
-    file.gpu.events.wait(Until::syncobj(timeout), condition).ok_or(Errno::ETIME)
+    file.gpu.machine.events.wait(Until::syncobj(timeout), condition).ok_or(Errno::ETIME)
 }
