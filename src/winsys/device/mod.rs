@@ -2,6 +2,8 @@
 
 #[expect(unsafe_code, reason = "fcntl and kcmp compare descriptors")]
 mod claim;
+#[expect(unsafe_code, reason = "SET_CLIENT_NAME carries the address of the name")]
+mod client_name;
 mod device;
 mod device_options;
 mod driver_version;

@@ -11,9 +11,10 @@ use smallvec::SmallVec;
 use crate::{
     host_memory::ArcRoom,
     uapi::{
-        Argument, CREATE_SIGNALED, Errno, QUERY_LAST_SUBMITTED, SYNC_FILE, SYNCOBJ_FD_TO_HANDLE, SYNCOBJ_SIGNAL,
-        SYNCOBJ_TIMELINE_SIGNAL, SyncobjArray, SyncobjCreate, SyncobjDestroy, SyncobjEventfd, SyncobjHandle,
-        SyncobjTimelineArray, SyncobjTimelineWait, SyncobjTransfer, SyncobjWait, SyncobjWaitFlags,
+        Argument, CREATE_SIGNALED, Errno, QUERY_LAST_SUBMITTED, SYNC_FILE, SYNC_FILE_OF_POINT, SYNCOBJ_FD_TO_HANDLE,
+        SYNCOBJ_SIGNAL, SYNCOBJ_TIMELINE_SIGNAL, SyncobjArray, SyncobjCreate, SyncobjDestroy, SyncobjEventfd,
+        SyncobjHandle, SyncobjHandlePoint, SyncobjTimelineArray, SyncobjTimelineWait, SyncobjTransfer, SyncobjWait,
+        SyncobjWaitFlags,
     },
     winsys::{
         Deadline, Device, Error, HandleOwnership, Result, answers,
@@ -432,6 +433,18 @@ impl Syncobj {
         let mut argument = SyncobjHandle { handle: self.0.handle, flags, fd: -1, pad: 0 };
         send(self.0.device.kernel(), &mut argument).map_err(refused(SyncobjHandle::NAME))?;
         answers::descriptor(argument.fd).map_err(refused(SyncobjHandle::NAME))
+    }
+
+    /// Creates a sync file of a point with one request, as Linux 6.16 and later have it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Ioctl`] with `EINVAL` from older kernels, and if no work was submitted for the point.
+    pub(super) fn export_point(&self, point: u64) -> Result<OwnedFd> {
+        let flags = SYNC_FILE | SYNC_FILE_OF_POINT;
+        let mut argument = SyncobjHandlePoint { handle: self.0.handle, flags, fd: -1, pad: 0, point };
+        send(self.0.device.kernel(), &mut argument).map_err(refused(SyncobjHandlePoint::NAME))?;
+        answers::descriptor(argument.fd).map_err(refused(SyncobjHandlePoint::NAME))
     }
 
     /// Imports the sync object of a descriptor.

@@ -3,7 +3,13 @@
 use std::os::fd::OwnedFd;
 
 use super::syncobj::Syncobj;
-use crate::winsys::{Device, HandleOwnership, Result};
+use crate::{
+    uapi::Errno,
+    winsys::{Device, HandleOwnership, Result},
+};
+
+/// The first DRM minor version of kernels whose descriptors of sync objects have points. Linux 6.16 added both.
+const POINTS_MINOR: i32 = 64;
 
 impl Syncobj {
     /// Wraps a sync object handle that the caller created with its own requests on the device's open file. Makes no
@@ -55,10 +61,10 @@ impl Syncobj {
         Ok(())
     }
 
-    /// Creates a sync file of a point of the timeline; point 0 is the binary state. Other points are copied to a temporary
-    /// binary sync object first.
+    /// Creates a sync file of a point of the timeline; point 0 is the binary state.
     ///
-    /// Requests: SYNCOBJ_CREATE, SYNCOBJ_TRANSFER, SYNCOBJ_HANDLE_TO_FD with EXPORT_SYNC_FILE, SYNCOBJ_DESTROY.
+    /// Request: SYNCOBJ_HANDLE_TO_FD with EXPORT_SYNC_FILE and TIMELINE. Kernels before Linux 6.16 have no points there: the point is
+    /// copied to a temporary binary sync object first, with SYNCOBJ_CREATE, SYNCOBJ_TRANSFER and SYNCOBJ_DESTROY.
     ///
     /// ```
     /// use amdgpu_winsys::winsys::{Deadline, Device, Syncobj};
@@ -79,6 +85,13 @@ impl Syncobj {
     pub fn export_sync_file_at(&self, point: u64) -> Result<OwnedFd> {
         if point == 0 {
             return self.export_sync_file();
+        }
+        if self.device().info().driver.minor >= POINTS_MINOR {
+            match self.export_point(point) {
+                // The kernel has no points there after all, or no work was submitted, which the other way tells apart.
+                Err(error) if error.errno() == Some(Errno::EINVAL) => {}
+                exported => return exported,
+            }
         }
         let binary = Self::new(self.device(), false)?;
         binary.transfer(0, self, point)?;
