@@ -1,5 +1,7 @@
 /* Random requests about displays: objects, properties, blobs, framebuffers, commits, leases, vertical blanks. Objects are named by what
  * they are, for their numbers differ: the first CRTC, its primary and cursor plane, and the connector that has a display. */
+#include <time.h>
+
 #include "judge.h"
 
 struct resources { uint64_t fbs, crtcs, connectors, encoders; uint32_t nfbs, ncrtcs, nconnectors, nencoders, min_w, max_w, min_h, max_h; };
@@ -284,7 +286,7 @@ static void commit(void)
 		}
 	if (!real)
 		flags |= 0x400;
-	a = (struct atomic) { flags, rare(n, any(n + 1)), (uintptr_t)objs, (uintptr_t)counts, (uintptr_t)props, (uintptr_t)values,
+	a = (struct atomic) { flags, rare(n, any(2)), (uintptr_t)objs, (uintptr_t)counts, (uintptr_t)props, (uintptr_t)values,
 			      rare(0, 1), 0 };
 	if (counts[0] == 100 || counts[1] == 100 || counts[2] == 100)
 		a.props = a.values = 8;
@@ -451,7 +453,9 @@ static void sets(void)
 	case 1: {
 		struct flip f = { any(3) ? ids[CRTC] : object(&which), any(2) ? fb_slots[0] : fb_any(), rare(0, 16 + any(4)), rare(0, 1), 0 };
 		printf(" flags %u reserved %u", f.flags, f.reserved);
-		go(" page-flip", IOWR(0xb0, f), &f);
+		/* Until the next vertical blank another one is refused. */
+		if (!go(" page-flip", IOWR(0xb0, f), &f))
+			nanosleep(&(struct timespec) { 0, 50000000 }, NULL);
 		break;
 	}
 	case 2: {

@@ -172,6 +172,10 @@ impl Client for Remote {
         RawFd::try_from(answer.result()?).map_err(|_| amdgpu_uapi::Errno::EFAULT)
     }
 
+    fn cgroup(&self) -> Option<String> {
+        self.process.cgroup()
+    }
+
     fn is_interrupted(&self) -> bool {
         // Whatever else comes than nothing ends the wait.
         if !matches!(self.wait(libc::MSG_DONTWAIT), Err(Errno::EAGAIN)) {

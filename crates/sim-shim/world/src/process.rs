@@ -21,6 +21,11 @@ impl Process {
         self.pid
     }
 
+    /// Returns the path of its cgroup in the hierarchy of version 2; `None` if it has none.
+    pub(crate) fn cgroup(self) -> Option<String> {
+        group_of(&std::fs::read_to_string(format!("/proc/{}/cgroup", self.pid)).ok()?)
+    }
+
     /// Returns `true` if the process is ending or has ended.
     pub(crate) fn is_over(self) -> bool {
         stat(self.pid).is_none_or(|stat| is_exiting(&stat) || field(&stat, START_TIME) != self.start)
@@ -30,6 +35,11 @@ impl Process {
 /// The places of `flags` and `starttime` behind the name of the program, see proc_pid_stat(5).
 const FLAGS: usize = 6;
 const START_TIME: usize = 19;
+
+/// Returns the path in the hierarchy of version 2, which has the number 0 and no controllers, in `/proc/PID/cgroup`.
+fn group_of(groups: &str) -> Option<String> {
+    groups.lines().find_map(|line| line.strip_prefix("0::")).map(str::to_owned)
+}
 
 fn stat(pid: libc::pid_t) -> Option<String> {
     std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()
@@ -70,6 +80,12 @@ mod tests {
         let this = Process::of(std::process::id().cast_signed());
         let earlier = Process { start: this.start.map(|ticks| ticks - 1), ..this };
         assert!(!this.is_over() && earlier.is_over() && Process { start: None, ..this }.is_over());
+    }
+
+    #[test]
+    fn the_group_of_a_process_is_that_of_the_hierarchy_with_all_controllers() {
+        assert_eq!(group_of("4:memory:/old\n0::/user.slice/game.scope\n").as_deref(), Some("/user.slice/game.scope"));
+        assert_eq!(group_of("4:memory:/old\n"), None);
     }
 
     #[test]

@@ -44,17 +44,21 @@ struct Access {
     authenticated: bool,
     /// `true` to permit only the master among files of the primary node.
     master: bool,
+    /// `true` to permit only root.
+    root: bool,
 }
 
 impl Access {
     /// Permits all clients.
-    const ALL: Self = Self { render: true, authenticated: false, master: false };
+    const ALL: Self = Self { render: true, authenticated: false, master: false, root: false };
     /// Permits render nodes, and authenticated files of primary nodes: amdgpu's own requests.
-    const DRIVER: Self = Self { render: true, authenticated: true, master: false };
+    const DRIVER: Self = Self { render: true, authenticated: true, master: false, root: false };
     /// Permits all files of primary nodes.
-    const PRIMARY: Self = Self { render: false, authenticated: false, master: false };
+    const PRIMARY: Self = Self { render: false, authenticated: false, master: false, root: false };
     /// Permits only the master.
-    const MASTER: Self = Self { render: false, authenticated: false, master: true };
+    const MASTER: Self = Self { render: false, authenticated: false, master: true, root: false };
+    /// Permits only a master of root: requests of drivers that are no more.
+    const LEGACY: Self = Self { render: false, authenticated: true, master: true, root: true };
 }
 
 impl Entry {
@@ -81,7 +85,8 @@ impl Entry {
         let allowed = match file.node.as_primary() {
             None => self.access.render,
             Some(primary) => {
-                (!self.access.authenticated || primary.is_authenticated())
+                (!self.access.root || primary.is_admin())
+                    && (!self.access.authenticated || primary.is_authenticated())
                     && (!self.access.master || file.gpu.masters.is_master(&file.node))
             }
         };
@@ -162,7 +167,34 @@ fn newer_line(number: u8) -> Option<(Features, Entry)> {
                 render_as::<SyncobjHandlePoint>(import, "SYNCOBJ_FD_TO_HANDLE", syncobj::fd_to_handle_at_a_point);
             (Features::SYNCOBJ_POINTS, entry)
         }
+        // A request that kernels have had since they list handles, and whose function was taken away again: `drm_ioctl.c`,
+        // GEM_CHANGE_HANDLE.
+        0xd2 => {
+            let change = primary(Request::read_write::<u64>(b'd', number), "GEM_CHANGE_HANDLE", Access::ALL, |_, _| {
+                Err(Errno::EINVAL)
+            });
+            (Features::LIST_HANDLES, change)
+        }
         0xd1 => (Features::CLIENT_NAME, render::<SetClientName>(core::set_client_name)),
+        _ => return None,
+    })
+}
+
+/// Returns the entry of a request of drivers that set no modes, which are no more. Their numbers are still permitted, but do nothing.
+///
+/// Source: Linux 6.12 `drm_ioctl.c`, `drm_noop` and `drm_invalid_op`.
+fn legacy_line(number: u8) -> Option<Entry> {
+    let nothing: Handler = |_, _| Ok(());
+    Some(match number {
+        0x10 => primary(Request::write::<uapi::Unique>(b'd', number), "SET_UNIQUE", Access::LEGACY, |_, _| {
+            Err(Errno::EINVAL)
+        }),
+        0x12 => primary(Request::read_write::<u32>(b'd', number), "BLOCK", Access::LEGACY, nothing),
+        0x13 => primary(Request::read_write::<u32>(b'd', number), "UNBLOCK", Access::LEGACY, nothing),
+        0x27 => primary(Request::read_write::<u32>(b'd', number), "ADD_DRAW", Access::LEGACY, nothing),
+        0x28 => primary(Request::read_write::<u32>(b'd', number), "RM_DRAW", Access::LEGACY, nothing),
+        0x2c => primary(Request::write::<[u32; 2]>(b'd', number), "FINISH", NAMES, nothing),
+        0x3f => primary(Request::write::<[u64; 3]>(b'd', number), "UPDATE_DRAW", Access::LEGACY, nothing),
         _ => return None,
     })
 }
@@ -201,6 +233,7 @@ fn line(number: u8) -> Option<Entry> {
         0x0b => primary(uapi::GemOpen::REQUEST, "GEM_OPEN", NAMES, names::open),
         0x0c => render::<GetCap>(core::get_cap),
         0x0d => primary(uapi::SetClientCap::REQUEST, "SET_CLIENT_CAP", Access::PRIMARY, caps::set),
+        0x10 | 0x12 | 0x13 | 0x27 | 0x28 | 0x2c | 0x3f => return legacy_line(number),
         0x11 => primary(uapi::AUTH_MAGIC, "AUTH_MAGIC", Access::MASTER, primary::auth_magic),
         0x1e => primary(uapi::SET_MASTER, "SET_MASTER", Access::PRIMARY, primary::set_master),
         0x1f => primary(uapi::DROP_MASTER, "DROP_MASTER", Access::PRIMARY, primary::drop_master),

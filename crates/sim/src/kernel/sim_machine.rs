@@ -116,6 +116,37 @@ impl SimMachine {
         Ok(fd)
     }
 
+    /// Returns the contents of a file of the cgroup controller `dmem`, such as `dmem.current`, in the group with a path such as
+    /// `/games`. There are groups wherever somebody looks; the root is `/`.
+    ///
+    /// ```
+    /// use amdgpu_sim::{KernelRelease, SimDevice, SimOptions, profile};
+    ///
+    /// let gpu = SimDevice::new(profile("navi21").ok_or("no such chip")?, SimOptions::of_kernel(KernelRelease::V7_2));
+    /// let machine = gpu.machine();
+    /// machine.write_cgroup("/browser", "dmem.max", "drm/0000:03:00.0/vram 2G")?;
+    /// assert_eq!(machine.read_cgroup("/browser", "dmem.max")?, "drm/0000:03:00.0/vram 2147483648\n");
+    /// gpu.open().join_cgroup("/browser");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// ENOENT if the group has no such file, because of its name, its place or the kernel's release.
+    pub fn read_cgroup(&self, path: &str, file: &str) -> Result<String, Errno> {
+        self.machine.regions.read(path, file)
+    }
+
+    /// Writes a file of the cgroup controller `dmem`: the name of a region, a space, and a number of bytes or `max`.
+    ///
+    /// # Errors
+    ///
+    /// As for [`read_cgroup`](Self::read_cgroup); EACCES for a file that cannot be written, EINVAL for an unknown region or a value that
+    /// is none.
+    pub fn write_cgroup(&self, path: &str, file: &str, text: &str) -> Result<(), Errno> {
+        self.machine.regions.write(path, file, text)
+    }
+
     fn serve_descriptor(&self, fd: BorrowedFd<'_>, request: Request, address: u64) -> Result<(), Errno> {
         self.machine.timelines.close_what_is_over();
         match self.machine.descriptors.find(fd)? {

@@ -65,6 +65,16 @@ bitflags::bitflags! {
         const PROC_OPTIONS = 1 << 19;
         /// The word `soft_recovery` for `soft` in the files of resets. Since 7.3: `amdgpu_device.c`, `amdgpu_show_reset_mask`.
         const SOFT_RECOVERY_WORD = 1 << 20;
+        /// Common names for fences that have signalled. Since 6.17: `dma-fence.c`, `dma_fence_driver_name`.
+        const DETACHED_FENCES = 1 << 21;
+        /// Handles of sync objects from an xarray: a failed DESTROY of the handle 0 makes it one that is given out. Since 7.2:
+        /// `drm_syncobj.c`, `drm_syncobj_destroy`.
+        const ZERO_SYNCOBJ = 1 << 22;
+        /// The cgroup controller `dmem` for VRAM. Since 6.14: `amdgpu_vram_mgr.c`, `amdgpu_vram_mgr_init`.
+        const DMEM = 1 << 23;
+        /// A limit of `dmem` below the usage evicts, a protected group takes VRAM of others before it uses GTT, and there is a file for
+        /// the largest usage. Since 7.3: `dmem.c`, `set_resource_max`; `ttm_bo.c`, `ttm_bo_alloc_at_place`.
+        const DMEM_RECLAIM = 1 << 24;
     }
 }
 
@@ -103,9 +113,10 @@ const SINCE: [(KernelRelease, Features); 8] = [
             .union(Features::VIDEO_RESETS)
             .union(Features::USER_QUEUES)
             .union(Features::VA_SYNCOBJS)
+            .union(Features::DMEM)
             .union(Features::SYNCOBJ_POINTS),
     ),
-    (KernelRelease::V6_17, Features::QUEUE_RESETS),
+    (KernelRelease::V6_17, Features::QUEUE_RESETS.union(Features::DETACHED_FENCES)),
     (KernelRelease::V6_18, Features::LIST_HANDLES.union(Features::MAPPING_INFO)),
     (KernelRelease::V6_19, Features::NO_CONSTANT_ENGINE.union(Features::GANG_FLAG)),
     (KernelRelease::V7_0, Features::SHORT_LOCKUP),
@@ -116,9 +127,10 @@ const SINCE: [(KernelRelease, Features); 8] = [
             .union(Features::USERPTR_RANGE)
             .union(Features::STRICT_WAITS)
             .union(Features::NO_SOFT_RECOVERY)
-            .union(Features::ENTITY_ERRORS),
+            .union(Features::ENTITY_ERRORS)
+            .union(Features::ZERO_SYNCOBJ),
     ),
-    (KernelRelease::V7_3, Features::PROC_OPTIONS.union(Features::SOFT_RECOVERY_WORD)),
+    (KernelRelease::V7_3, Features::PROC_OPTIONS.union(Features::SOFT_RECOVERY_WORD).union(Features::DMEM_RECLAIM)),
 ];
 
 /// Features that a kernel has beside those of its release, and features that it lacks.

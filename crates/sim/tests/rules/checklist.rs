@@ -44,6 +44,13 @@ impl Row {
         REASONS.iter().find_map(|start| self.note.strip_prefix(start))
     }
 
+    /// Returns `true` if the row tells that Linux itself was asked about the rule, or gives a reason why it was not.
+    fn has_verdict(&self) -> bool {
+        let parts = || self.note.split("; ");
+        let reason = parts().find_map(|part| part.strip_prefix("not judged: "));
+        parts().any(|part| part == "judged") != reason.is_some_and(|reason| reason.len() > 5)
+    }
+
     /// With other tests. A rule that has a test needs no reason.
     fn with_tests(self, tests: BTreeSet<String>) -> Self {
         let is_excused = self.reason().is_some() && !tests.is_empty();
@@ -57,6 +64,11 @@ impl Row {
         let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
         format!("| R{} | {} | {} |", self.rule, self.sentence, parts.join("; "))
     }
+}
+
+/// Returns `true` if a rule is of the DRM core, which Linux can be asked about without a Radeon.
+const fn is_of_the_core(rule: u32) -> bool {
+    matches!(rule, 1..=49 | 135..=141 | 155..=162 | 164..=167 | 200..=209 | 290..)
 }
 
 /// Returns the numbers in a comment above a test: `// Checks R41 and R42.`
@@ -155,6 +167,9 @@ fn every_rule_is_checked_or_says_why_not() {
             }
             None => assert!(!real.is_empty(), "R{rule} has neither a test nor a reason"),
         }
+        if is_of_the_core(rule) && row.reason().is_none() {
+            assert!(row.has_verdict(), "R{rule} is neither judged nor says why not, or both");
+        }
     }
     let strays: Vec<_> = tests.keys().filter(|rule| !rows.iter().any(|row| row.rule == **rule)).collect();
     assert!(strays.is_empty(), "tests of rules that do not exist: {strays:?}");
@@ -173,6 +188,18 @@ fn the_checklist_reads_names_and_rows() {
         ["| R7 | It holds. | `r7_a`, `r7_b` |", "| R7 | It holds. | `r7_a`; but |", "| R7 | It holds. | why not |"]
     {
         assert_eq!(Row::parse(line).unwrap().print(), line);
+    }
+    for (note, has_verdict) in [
+        ("; judged", true),
+        ("; `a.c`; 6.13; judged", true),
+        ("; not judged: it depends on time", true),
+        ("; not judged: no", false),
+        ("; judged; not judged: it depends on time", false),
+        ("; later", false),
+        ("", false),
+    ] {
+        let line = format!("| R7 | It holds. | `r7_a`{note} |");
+        assert_eq!(Row::parse(&line).unwrap().has_verdict(), has_verdict, "{line}");
     }
     let stale = "# Rules\n| rule | what holds | checked by |\n| R7 | It holds. | `r7_old`; a note |\n";
     let tests = BTreeMap::from([(7, BTreeSet::from(["r7_new".to_owned()]))]);

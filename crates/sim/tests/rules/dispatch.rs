@@ -6,8 +6,8 @@ use amdgpu_winsys::{
     uapi::{
         Argument, CsFence, Ctx, GemClose, GemFlink, GemMmap, GemOpen, GemUserptr, GemVa, GemVaTimeline, GetCap,
         Request, SYNCOBJ_TIMELINE_WAIT_SIZE_WITHOUT_DEADLINE, SYNCOBJ_WAIT_SIZE_WITHOUT_DEADLINE, Sched, SetClientCap,
-        SyncobjTimelineWait, SyncobjWait, SyncobjWaitFlags, VaOperation, Version, WaitCs, WaitFences, cap, ctx_op,
-        priority,
+        SyncobjCreate, SyncobjTimelineWait, SyncobjWait, SyncobjWaitFlags, VaOperation, Version, WaitCs, WaitFences,
+        cap, ctx_op, priority,
     },
     winsys::Ip,
 };
@@ -122,6 +122,17 @@ fn a_null_argument_is_efault_before_permissions() {
     }
     assert_eq!(file.null(Request::bare(b'd', 0x1e)), Err(Errno::EACCES), "without an argument there is none to fault");
     assert_eq!(file.null(Request::read::<[u8; 8]>(b'd', 0x4a)), Err(Errno::EINVAL), "no line comes first");
+}
+
+// Checks R292.
+#[test]
+fn an_answer_that_cannot_be_written_is_efault_after_the_request_is_done() {
+    let file = file();
+    assert_eq!(file.null(Request::read::<SyncobjCreate>(b'd', 0xbf)), Err(Errno::EFAULT));
+    assert_eq!(file.0.census().syncobjs, 1, "the kernel found out too late");
+    // The argument of a request that is also read is missed first.
+    assert_eq!(file.null(SyncobjCreate::REQUEST), Err(Errno::EFAULT));
+    assert_eq!(file.0.census().syncobjs, 1);
 }
 
 // Checks R6.

@@ -339,3 +339,26 @@ fn an_import_answers_any_handle_that_is_recorded_for_the_dma_buf() {
     drop(fd);
     assert_eq!(device.census().bos, 0);
 }
+
+// Checks R290.
+#[test]
+fn requests_of_drivers_that_are_no_more_do_nothing_for_a_master_of_root() {
+    let device = card();
+    let [root, guest] = [true, true].map(|is_admin| File(device.open_primary(is_admin)));
+    let render = open(&device);
+    let do_nothing = [0x12, 0x13, 0x27, 0x28].map(|number| Request::read_write::<u32>(b'd', number));
+    for request in do_nothing {
+        assert_eq!(root.raw(request, &mut [0; 4]), Ok(()), "{request:?}");
+        assert_eq!(guest.raw(request, &mut [0; 4]), Err(Errno::EACCES), "{request:?}: not the master");
+        assert_eq!(render.raw(request, &mut [0; 4]), Err(Errno::EACCES), "{request:?}");
+        assert_eq!(root.bare(request), Err(Errno::EFAULT), "{request:?}");
+    }
+    let finish = Request::write::<[u32; 2]>(b'd', 0x2c);
+    assert_eq!(guest.raw(finish, &mut [0; 8]), Ok(()), "an authenticated file will do");
+    assert_eq!(root.raw(Request::write::<Unique>(b'd', 0x10), &mut [0; 16]), Err(Errno::EINVAL));
+    let device = card();
+    let user = primary(&device);
+    for request in do_nothing {
+        assert_eq!(user.raw(request, &mut [0; 4]), Err(Errno::EACCES), "{request:?}: a master without root's rights");
+    }
+}

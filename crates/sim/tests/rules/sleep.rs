@@ -56,7 +56,7 @@ fn an_unused_card_is_suspended_and_each_access_that_wakes_it_is_recorded() {
     drop(second);
     pass(&device, DELAY);
     // Also a request that does not exist.
-    let unknown = Request::from_bits(0x40 << 8 | 0x64_3f);
+    let unknown = Request::from_bits(0x40 << 8 | 0x64_3e);
     assert!(first.raw(unknown, &mut [0_u8; 8]).is_err());
     let woken = device.wake_ups();
     let causes: Vec<_> = woken.latest.iter().map(|woken| (woken.cause.clone(), woken.at.as_millis() as u64)).collect();

@@ -8,15 +8,18 @@ use std::{
 use amdgpu_uapi::GemDomain;
 use parking_lot::Mutex;
 
-use crate::kernel::{
-    board::{Board, Facts},
-    files::{names::Names, node::Masters},
-    machine::Machine,
-    mm::bo::{Bo, Offsets, PAGE, Pinned, Pools},
-    modes::{Modes, Screen},
-    power::{Power, Process, RuntimeState, WakeCause},
-    sched::{context::Pstate, gang::Gangs, ring::Rings},
-    userq::Slots,
+use crate::{
+    features::Features,
+    kernel::{
+        board::{Board, Facts},
+        files::{names::Names, node::Masters},
+        machine::Machine,
+        mm::bo::{Bo, Offsets, PAGE, Pinned, Pools},
+        modes::{Modes, Screen},
+        power::{Power, Process, RuntimeState, WakeCause},
+        sched::{context::Pstate, gang::Gangs, ring::Rings},
+        userq::Slots,
+    },
 };
 
 /// The parts of a device, which all of its files share.
@@ -52,8 +55,14 @@ impl Gpu {
     pub(crate) fn new(machine: &Arc<Machine>, facts: Facts) -> Arc<Self> {
         let facts = Arc::new(facts);
         let Facts { profile, options, .. } = &*facts;
+        machine.boot(options.features);
         let board = Arc::new(Board::new(&facts, &machine.events));
         let pools = Pools::new(profile);
+        if options.features.contains(Features::DMEM) {
+            let reclaims = options.features.contains(Features::DMEM_RECLAIM);
+            pools.count_groups(reclaims);
+            machine.regions.add(&options.place.pci().to_string(), &pools, reclaims);
+        }
         let own = Some(options.kernel_vram).filter(|&bytes| bytes <= profile.memory.vram.total_heap_size);
         let own = own.and_then(|bytes| pools.pin(GemDomain::VRAM, false, bytes.next_multiple_of(PAGE)).ok());
         if own.is_none() {

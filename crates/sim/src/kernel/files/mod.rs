@@ -11,3 +11,4 @@ pub(crate) use super::{
     machine::{descriptors, file_id},
     open::{file, jobs},
 };
+pub(crate) mod syncobjs;

@@ -12,25 +12,30 @@ use std::{
 use amdgpu_uapi::{BO_LIST_MAX_ENTRIES, Errno};
 use parking_lot::Mutex;
 
-use crate::kernel::{
-    card::Gpu,
-    files::{
-        census::Census,
-        handles::Handles,
-        node::{Node, Primary},
+use crate::{
+    features::Features,
+    kernel::{
+        card::Gpu,
+        client,
+        files::{
+            census::Census,
+            handles::Handles,
+            node::{Node, Primary},
+            syncobjs::Syncobjs,
+        },
+        mm::{bo::Bo, vm::Vm},
+        modes::{Object, Outbox},
+        open::jobs::Jobs,
+        power::{Process, WakeCause},
+        process::ids::Ids,
+        sched::{
+            context::{Context, Contexts},
+            fault_cell::FaultCell,
+            work::Work,
+        },
+        sync::{events::Until, reservation::Reservation, syncobj::Syncobj},
+        userq::UserQueue,
     },
-    mm::{bo::Bo, vm::Vm},
-    modes::{Object, Outbox},
-    open::jobs::Jobs,
-    power::{Process, WakeCause},
-    process::ids::{Ids, MOST_HANDLES},
-    sched::{
-        context::{Context, Contexts},
-        fault_cell::FaultCell,
-        work::Work,
-    },
-    sync::{events::Until, reservation::Reservation, syncobj::Syncobj},
-    userq::UserQueue,
 };
 
 /// The maximum time that the exit of a process waits for room on the hardware rings (`MAX_WAIT_SCHED_ENTITY_Q_EMPTY`).
@@ -58,12 +63,14 @@ pub(crate) struct File {
     opener: Option<Process>,
     /// The name that the client gave itself; empty for none.
     pub(crate) client_name: Mutex<String>,
+    /// The group that was chosen for the file's memory instead of the client's own.
+    pub(crate) cgroup: Mutex<Option<String>>,
     pub(crate) handles: Mutex<Handles>,
     /// The address space, shared with the user queues, which use its current state.
     pub(crate) vm: Arc<Mutex<Vm>>,
     pub(crate) contexts: Arc<Contexts>,
     pub(crate) bo_lists: Mutex<Ids<BoList>>,
-    pub(crate) syncobjs: Mutex<Ids<Arc<Syncobj>>>,
+    pub(crate) syncobjs: Mutex<Syncobjs>,
     pub(crate) user_queues: Mutex<Ids<Arc<UserQueue>>>,
     /// The jobs that use the page tables, and thereby all BOs created with VM_ALWAYS_VALID.
     pub(crate) root: Arc<Reservation>,
@@ -103,11 +110,12 @@ impl File {
             node,
             opener,
             client_name: Mutex::default(),
+            cgroup: Mutex::default(),
             handles: Mutex::default(),
             vm: Arc::new(Mutex::new(Vm::new(&gpu.facts.profile.dev_info))),
             contexts: Arc::new(Mutex::new(Ids::new(MOST_CONTEXTS))),
             bo_lists: Mutex::new(Ids::new(BO_LIST_MAX_ENTRIES)),
-            syncobjs: Mutex::new(Ids::new(MOST_HANDLES)),
+            syncobjs: Mutex::new(Syncobjs::new(gpu.facts.has(Features::ZERO_SYNCOBJ))),
             user_queues: Mutex::new(Ids::new(MOST_USER_QUEUES)),
             root: Arc::default(),
             faults: Arc::new(FaultCell::new(&gpu.facts.profile, number)),
@@ -176,6 +184,16 @@ impl File {
 
     pub(crate) fn syncobj(&self, handle: u32) -> Option<Arc<Syncobj>> {
         self.syncobjs.lock().get(handle).cloned()
+    }
+
+    /// Returns the path of the group that is charged for the VRAM of the present request: that of the client. `None` if the kernel does
+    /// not count it.
+    pub(crate) fn payer(&self) -> Option<String> {
+        if !self.gpu.facts.has(Features::DMEM) {
+            return None;
+        }
+        let chosen = self.cgroup.lock().clone();
+        Some(chosen.or_else(client::cgroup).unwrap_or_default())
     }
 
     /// Returns `true` if the file's process was killed.

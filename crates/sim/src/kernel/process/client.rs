@@ -47,6 +47,11 @@ pub trait Client: fmt::Debug + Send + Sync {
     /// EMFILE if the client has too many descriptors.
     fn install(&self, fd: OwnedFd, close_on_exec: bool) -> Result<RawFd, Errno>;
 
+    /// Returns the path of the process's cgroup, such as `/games`; `None` if it is not known, which counts as the root.
+    fn cgroup(&self) -> Option<String> {
+        None
+    }
+
     /// Returns `true` if a signal interrupted the call, or if the process has ended.
     fn is_interrupted(&self) -> bool;
 }
@@ -90,6 +95,11 @@ impl Drop for Entered {
 
 fn current() -> Option<Arc<dyn Client>> {
     CURRENT.with_borrow(|call| call.as_ref().map(|call| Arc::clone(&call.client)))
+}
+
+/// Returns the path of the client's cgroup; `None` if it is not known.
+pub(crate) fn cgroup() -> Option<String> {
+    current()?.cgroup()
 }
 
 /// Returns the client's process ID if this thread serves a client.

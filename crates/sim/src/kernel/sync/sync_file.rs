@@ -14,6 +14,17 @@ use crate::kernel::{
 /// The size of a name in bytes, including the NUL.
 pub(crate) const NAME: usize = 32;
 
+/// The names of fences that have signalled, whose drivers may be gone.
+///
+/// Source: Linux 7.2 `dma-fence.c`, `dma_fence_driver_name` and `dma_fence_timeline_name`.
+const DETACHED: Names = Names { driver: "detached-driver", timeline: "signaled-timeline" };
+
+/// The names of a fence.
+struct Names {
+    driver: &'static str,
+    timeline: &'static str,
+}
+
 /// A sync file: the fences at the time of its creation.
 #[derive(Debug)]
 pub(crate) struct SyncFile {
@@ -51,30 +62,34 @@ impl SyncFile {
     }
 
     /// Performs SYNC_IOC_FILE_INFO: returns the state, and an entry for each fence if the caller has room for all of them. Without
-    /// any room only the state is returned.
+    /// any room only the state is returned. If `detaches`, fences that have signalled have common names.
     ///
     /// # Errors
     ///
     /// EINVAL if there is some room, but not enough.
-    pub(crate) fn info(&self, room: u32) -> Result<(SyncFileInfo, Vec<SyncFenceInfo>), Errno> {
+    pub(crate) fn info(&self, room: u32, detaches: bool) -> Result<(SyncFileInfo, Vec<SyncFenceInfo>), Errno> {
         let leaves = self.fence.leaves();
         let num_fences = u32::try_from(leaves.len()).map_err(|_| Errno::EINVAL)?;
         if room != 0 && room < num_fences {
             return Err(Errno::EINVAL);
         }
-        let entries: Vec<_> = if room == 0 { Vec::new() } else { leaves.iter().map(|leaf| entry(leaf)).collect() };
+        let entries: Vec<_> =
+            if room == 0 { Vec::new() } else { leaves.iter().map(|leaf| entry(leaf, detaches)).collect() };
         let status = if room == 0 {
             status(&self.fence)
         } else {
             // The first fence that is not signalled without an error determines the status.
             entries.iter().map(|entry| entry.status).find(|&status| status <= 0).unwrap_or(1)
         };
-        Ok((SyncFileInfo { name: self.name(), status, num_fences, ..SyncFileInfo::ZEROED }, entries))
+        Ok((SyncFileInfo { name: self.name(detaches), status, num_fences, ..SyncFileInfo::ZEROED }, entries))
     }
 
-    fn name(&self) -> [u8; NAME] {
+    fn name(&self, detaches: bool) -> [u8; NAME] {
         if self.name[0] != 0 {
             return self.name;
+        }
+        if detaches && self.fence.is_signalled() {
+            return text(&format!("{}-{}", DETACHED.driver, DETACHED.timeline));
         }
         match &*self.fence {
             Fence::Link(_) => text("dma_fence_chain-unbound"),
@@ -96,10 +111,11 @@ fn status(fence: &Fence) -> i32 {
     }
 }
 
-fn entry(fence: &Fence) -> SyncFenceInfo {
+fn entry(fence: &Fence, detaches: bool) -> SyncFenceInfo {
+    let is_detached = detaches && fence.is_signalled();
     SyncFenceInfo {
-        obj_name: text(&timeline(fence)),
-        driver_name: text(driver(fence)),
+        obj_name: if is_detached { text(DETACHED.timeline) } else { text(&timeline(fence)) },
+        driver_name: text(if is_detached { DETACHED.driver } else { driver(fence) }),
         status: status(fence),
         flags: 0,
         timestamp_ns: fence.signalled_at().unwrap_or(0),

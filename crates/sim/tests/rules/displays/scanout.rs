@@ -124,6 +124,14 @@ fn framebuffers_are_checked_as_the_driver_checks_them() {
         (|command| (command.pitches[0], command.height) = (PITCH + 4, 16), Errno::EINVAL),
         (|command| (command.offsets[0], command.height) = (128, 16), Errno::EINVAL),
         (|command| command.pitches[0] = u32::MAX, Errno::ERANGE),
+        (
+            |command| {
+                command.offsets[0] = u32::MAX;
+                command.pitches[0] -= 4;
+            },
+            Errno::ERANGE,
+        ),
+        (|command| (command.flags, command.modifier[1]) = (0, 1), Errno::EINVAL),
         (|command| command.offsets[0] = 256, Errno::EINVAL),
         (|command| command.modifier[0] = u64::MAX, Errno::EINVAL),
         (|command| command.modifier[0] = TILED | 1 << 13, Errno::EINVAL),

@@ -1,16 +1,23 @@
-//! R200, R201, R204, R205, R262 and R263: points in descriptors, names of clients, and keys of fdinfo.
+//! R200 to R202, R204, R205, R208, R262 and R263: sync objects and their descriptors, names of clients, and keys of fdinfo.
 
-use std::os::fd::AsRawFd;
+use std::{
+    os::fd::{AsRawFd, IntoRawFd},
+    sync::Arc,
+};
 
-use amdgpu_sim::Features;
+use amdgpu_layers::FaultInjector;
+use amdgpu_sim::{Features, SimDevice, SimOptions, profile};
 use amdgpu_uapi::Errno;
 use amdgpu_winsys::{
-    uapi::{GemCreateFlags, GemDomain, Request, SYNC_FILE, SYNC_FILE_OF_POINT, SetClientName, SyncobjHandlePoint},
-    winsys::Ip,
+    uapi::{
+        Argument as _, GemCreateFlags, GemDomain, Request, SW_SYNC_CREATE_FENCE, SW_SYNC_INC, SYNC_FILE,
+        SYNC_FILE_OF_POINT, SetClientName, SwSyncCreateFence, SyncobjDestroy, SyncobjHandlePoint, SyncobjTransfer,
+    },
+    winsys::{Device, Ip, Syncobj},
 };
 
 use super::{card_with, with_and_without};
-use crate::support::{Chunk, File, PAGE, Rig, address, open, owned, sync_file_info};
+use crate::support::{Chunk, File, PAGE, Rig, address, ioctl_on, open, owned, sync_file_info};
 
 const POINT: u32 = SYNC_FILE | SYNC_FILE_OF_POINT;
 
@@ -99,6 +106,67 @@ fn a_pending_point_is_pending_in_its_sync_file() {
     assert_eq!([1, 2, 5].map(status), [1; 3]);
 }
 
+// Checks R201.
+#[test]
+fn a_point_keeps_the_error_of_the_fence_that_it_was_made_of() {
+    let device = card_with(Features::SYNCOBJ_POINTS);
+    let (file, machine) = (open(&device), device.machine());
+    let line = owned(machine.open_sw_sync("tester").unwrap().into_raw_fd());
+    let mut request = SwSyncCreateFence { value: 1, ..SwSyncCreateFence::ZEROED };
+    ioctl_on(&machine, &line, SW_SYNC_CREATE_FENCE, &mut request).unwrap();
+    let fence = owned(request.fence);
+    drop(line);
+    let handle = file.syncobj(false);
+    let import =
+        SyncobjHandlePoint { handle, flags: POINT, fd: fence.as_raw_fd(), point: 21, ..SyncobjHandlePoint::ZEROED };
+    file.import_point(import).unwrap();
+    let exported = owned(file.export_point(SyncobjHandlePoint { point: 2, ..import }).unwrap());
+    assert_eq!(sync_file_info(&machine, &exported, 1).unwrap().1[0].status, -Errno::ENOENT.raw());
+}
+
+// Checks R202.
+#[test]
+fn the_handle_0_is_given_out_after_it_could_not_be_destroyed() {
+    let [file, old] = with_and_without(Features::ZERO_SYNCOBJ);
+    let destroy = |file: &File, handle| file.send(&mut SyncobjDestroy { handle, pad: 0 });
+    assert_eq!(destroy(&file, 0), Err(Errno::EINVAL));
+    assert_eq!([file.syncobj(false), file.syncobj(false)], [1, 2], "there was nothing to keep the mark yet");
+    assert_eq!(destroy(&file, 0), Err(Errno::EINVAL));
+    assert_eq!([file.syncobj(true), file.syncobj(false)], [0, 3]);
+    assert_eq!(file.wait_syncobj(0, 0, 0), Ok(()), "it is one like any other");
+    assert_eq!(destroy(&file, 0), Ok(()));
+    assert_eq!(destroy(&file, 0), Err(Errno::EINVAL));
+    for handle in 1..=3 {
+        destroy(&file, handle).unwrap();
+    }
+    assert_eq!([file.syncobj(false), file.syncobj(false)], [0, 1], "the handle stays free");
+    let first = old.syncobj(false);
+    assert_eq!((destroy(&old, 0), old.syncobj(false)), (Err(Errno::EINVAL), first + 1));
+}
+
+// Checks R208.
+#[test]
+fn fences_that_have_signalled_have_common_names() {
+    let names = |features, count| {
+        let device = card_with(features);
+        let machine = device.machine();
+        let line = machine.open_sw_sync("tester").unwrap();
+        let mut request = SwSyncCreateFence { value: 1, ..SwSyncCreateFence::ZEROED };
+        ioctl_on(&machine, &line, SW_SYNC_CREATE_FENCE, &mut request).unwrap();
+        let fence = owned(request.fence);
+        ioctl_on(&machine, &line, SW_SYNC_INC, &mut { count }).unwrap();
+        let (info, fences) = sync_file_info(&machine, &fence, 1).unwrap();
+        let text =
+            |name: [u8; 32]| name.iter().map(|&byte| char::from(byte)).take_while(|&c| c != '\0').collect::<String>();
+        [text(fences[0].driver_name), text(fences[0].obj_name), text(info.name)]
+    };
+    assert_eq!(names(Features::DETACHED_FENCES, 0)[..2], ["sw_sync", "tester"]);
+    let signalled = names(Features::DETACHED_FENCES, 1);
+    assert_eq!(signalled[..2], ["detached-driver", "signaled-timeline"]);
+    assert!(signalled[2].starts_with("detached-driver-signaled-timel"), "{}", signalled[2]);
+    assert_eq!(names(Features::empty(), 1)[..2], ["sw_sync", "tester"]);
+}
+
 // Checks R204.
 #[test]
 fn a_client_has_a_name_of_graphic_characters_or_none() {
@@ -128,6 +196,41 @@ fn the_name_comes_after_the_pci_address() {
     let text = file.0.fdinfo();
     let keys: Vec<_> = text.lines().map(|line| line.split(':').next().unwrap()).take(5).collect();
     assert_eq!(keys, ["drm-driver", "drm-client-id", "drm-pdev", "drm-client-name", "pasid"]);
+}
+
+#[test]
+fn the_library_names_its_client_where_the_kernel_can() {
+    let device = card_with(Features::CLIENT_NAME);
+    let kernel = Arc::new(device.open());
+    let client = Device::new(Arc::clone(&kernel)).unwrap();
+    let line = || kernel.fdinfo().lines().find_map(|line| line.strip_prefix("drm-client-name:\t")).map(str::to_owned);
+    assert_eq!(client.set_client_name("Half Life é"), Ok(true));
+    assert_eq!(line().as_deref(), Some("Half_Life__"));
+    assert_eq!(client.set_client_name(&"x".repeat(99)), Ok(true));
+    assert_eq!(line(), Some("x".repeat(64)));
+    assert_eq!((client.set_client_name(""), line()), (Ok(true), None));
+    let old = Device::new(card_with(Features::empty()).open()).unwrap();
+    assert_eq!(old.set_client_name("game"), Ok(false));
+}
+
+#[test]
+fn the_library_exports_points_with_one_request_where_the_kernel_can() {
+    // The minor version alone promises points; the kernel need not have them.
+    for (features, minor, has_them) in
+        [(Features::SYNCOBJ_POINTS, 64, true), (Features::empty(), 64, false), (Features::empty(), 61, false)]
+    {
+        let options = SimOptions { features, drm_minor: minor, ..SimOptions::default() };
+        let kernel = Arc::new(FaultInjector::new(SimDevice::new(profile("navi21").unwrap(), options).open()));
+        let client = Device::new(Arc::clone(&kernel)).unwrap();
+        let timeline = Syncobj::new(&client, false).unwrap();
+        timeline.signal_point(5).unwrap();
+        kernel.fail_every_ioctl(SyncobjTransfer::REQUEST, Errno::ENOSYS);
+        assert_eq!(timeline.export_sync_file_at(4).is_ok(), has_them, "{minor}");
+        kernel.stop();
+        assert!(timeline.export_sync_file_at(4).is_ok(), "{minor}");
+        assert_eq!(timeline.export_sync_file_at(6).unwrap_err().errno(), Some(Errno::EINVAL), "{minor}");
+        assert_eq!(kernel.inner().census().syncobjs, 1, "nothing is left behind");
+    }
 }
 
 // Checks R262.

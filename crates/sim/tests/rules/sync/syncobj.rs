@@ -311,3 +311,15 @@ fn a_long_timeline_is_neither_deep_nor_heavy() {
     assert_eq!(file.wait_point(timeline, 1, 0, 0), Ok(()));
     assert_eq!(file.wait(&[pending], 0, FOR_SUBMIT), Err(Errno::ETIME));
 }
+
+// Checks R291.
+#[test]
+fn arrays_that_the_kernel_cannot_allocate_are_enomem_before_they_are_looked_at() {
+    let file = file();
+    for (count, errno) in [(1 << 20, Errno::EFAULT), ((1 << 20) + 1, Errno::ENOMEM), (u32::MAX, Errno::ENOMEM)] {
+        let mut array = SyncobjArray { handles: 0, count_handles: count, pad: 0 };
+        assert_eq!(file.send(&mut array), Err(errno), "{count}");
+        let mut wait = SyncobjWait { handles: 0, count_handles: count, ..SyncobjWait::ZEROED };
+        assert_eq!(file.send(&mut wait), Err(errno), "{count}");
+    }
+}

@@ -51,7 +51,8 @@ pub(crate) fn create(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let always_valid = flags.contains(GemCreateFlags::VM_ALWAYS_VALID);
     let reservation = if always_valid { Arc::clone(&file.root) } else { Arc::default() };
     let vm = always_valid.then_some(file.number);
-    let wanted = Request { bytes: size, domains, flags, vm, reservation: Arc::clone(&reservation) };
+    let payer = file.payer();
+    let wanted = Request { bytes: size, domains, flags, vm, reservation: Arc::clone(&reservation), payer };
     let (taken, preferred) = file.gpu.pools.place(wanted)?;
     let in_vram = taken.standing().is_some_and(|standing| matches!(standing.place, Placement::Vram { .. }));
     if in_vram && !is_vram_alignment(request.alignment) {

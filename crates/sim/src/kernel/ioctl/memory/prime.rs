@@ -80,7 +80,7 @@ fn import_foreign(gpu: &Gpu, source: &Arc<Bo>) -> Result<Arc<Bo>, Errno> {
     let (preferred, allowed) = (GemDomain::GTT, GemDomain::GTT);
     let attributes = Attributes { size: source.size(), alignment: PAGE, preferred, allowed, flags };
     let reservation = Arc::clone(&source.reservation);
-    let wanted = Request { bytes: source.size(), domains: allowed, flags, vm: None, reservation };
+    let wanted = Request { bytes: source.size(), domains: allowed, flags, vm: None, reservation, payer: None };
     let (taken, _) = gpu.pools.place(wanted)?;
     let new = New {
         taken,

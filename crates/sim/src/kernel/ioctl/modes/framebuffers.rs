@@ -80,21 +80,24 @@ pub(super) fn create(file: &File, command: &ModeFbCmd2, format: Format) -> Resul
     for (index, bytes) in bytes.iter().enumerate() {
         let subsampling = if index > 0 { format.subsampling() } else { 1 };
         let least = u64::from(width.div_ceil(subsampling)) * u64::from(*bytes);
-        if handles[index] == 0 || u64::from(pitches[index]) < least {
+        if handles[index] == 0 {
             return Err(Errno::EINVAL);
         }
         let rows = u64::from(height.div_ceil(subsampling));
         if rows * u64::from(pitches[index]) + u64::from(offsets[index]) > u64::from(u32::MAX) {
             return Err(Errno::ERANGE);
         }
+        if u64::from(pitches[index]) < least {
+            return Err(Errno::EINVAL);
+        }
         if modifier[index] != if has_modifiers { modifier[0] } else { 0 } {
             return Err(Errno::EINVAL);
         }
     }
-    // A client without modifiers may leave any values in the fields of planes that the format does not have.
+    // A client without modifiers may leave any values in the other fields of planes that the format does not have.
     let others = [&handles[count..], &pitches[count..], &offsets[count..]];
-    if has_modifiers
-        && (others.concat().iter().any(|value| *value != 0) || modifier[count..].iter().any(|value| *value != 0))
+    if modifier[count..].iter().any(|value| *value != 0)
+        || has_modifiers && others.concat().iter().any(|value| *value != 0)
     {
         return Err(Errno::EINVAL);
     }

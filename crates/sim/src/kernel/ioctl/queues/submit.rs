@@ -362,7 +362,7 @@ fn commit(file: &File, context: &Arc<Context>, parsed: &Parsed, mut bos: Vec<Arc
     parse_video_ibs(file, parsed, &bos)?;
     let _device_order = file.gpu.submitting.lock();
     file.gpu.machine.descriptors.sweep();
-    let settled = file.gpu.pools.settle(file.number, bos.iter().map(|bo| &bo.taken))?;
+    let settled = file.gpu.pools.settle(file.number, file.payer().as_deref(), bos.iter().map(|bo| &bo.taken))?;
     let rings: Vec<_> = parsed
         .members
         .iter()

@@ -181,5 +181,5 @@ fn write_pointer(vm: &Vm, request: &Userq) -> Result<Arc<Bo>, Errno> {
 /// Source: Linux 6.17 `amdgpu_userq.c`, `amdgpu_userq_validate_bos`.
 fn settle(file: &File) -> Result<(), Errno> {
     let bound = file.vm.lock().known();
-    file.gpu.pools.settle(file.number, bound.iter().map(|bo| &bo.taken)).map(drop)
+    file.gpu.pools.settle(file.number, file.payer().as_deref(), bound.iter().map(|bo| &bo.taken)).map(drop)
 }

@@ -6,13 +6,16 @@ use amdgpu_uapi::{
     Errno, Request, SYNC_FILE_INFO, SYNC_FILE_MERGE, SYNC_FILE_SET_DEADLINE, SyncFileInfo, SyncMerge, SyncSetDeadline,
 };
 
-use crate::kernel::{files::descriptors::Shared, machine::Machine, sync::sync_file::SyncFile, user};
+use crate::{
+    features::Features,
+    kernel::{files::descriptors::Shared, machine::Machine, sync::sync_file::SyncFile, user},
+};
 
 /// Performs an ioctl on a sync file. The number of a request includes its size and direction.
 pub(crate) fn serve(machine: &Machine, sync_file: &SyncFile, request: Request, address: u64) -> Result<(), Errno> {
     match request {
         SYNC_FILE_MERGE => merge(machine, sync_file, address),
-        SYNC_FILE_INFO => info(sync_file, address),
+        SYNC_FILE_INFO => info(machine, sync_file, address),
         SYNC_FILE_SET_DEADLINE => {
             let request: SyncSetDeadline = user::read(address)?;
             if request.pad != 0 {
@@ -39,12 +42,12 @@ fn merge(machine: &Machine, sync_file: &SyncFile, address: u64) -> Result<(), Er
 }
 
 /// Performs SYNC_IOC_FILE_INFO.
-fn info(sync_file: &SyncFile, address: u64) -> Result<(), Errno> {
+fn info(machine: &Machine, sync_file: &SyncFile, address: u64) -> Result<(), Errno> {
     let request: SyncFileInfo = user::read(address)?;
     if request.flags != 0 || request.pad != 0 {
         return Err(Errno::EINVAL);
     }
-    let (answer, entries) = sync_file.info(request.num_fences)?;
+    let (answer, entries) = sync_file.info(request.num_fences, machine.has(Features::DETACHED_FENCES))?;
     user::write_slice(request.sync_fence_info, &entries)?;
     user::write_slice(address, &[SyncFileInfo { sync_fence_info: request.sync_fence_info, ..answer }])
 }

@@ -42,7 +42,7 @@ pub(crate) fn create(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
 }
 
 fn add(file: &File, syncobj: Arc<Syncobj>) -> Result<u32, Errno> {
-    file.syncobjs.lock().insert(syncobj).map_err(|_| Errno::ENOSPC)
+    file.syncobjs.lock().insert(syncobj)
 }
 
 /// Performs SYNCOBJ_DESTROY. EINVAL for an unknown handle.
@@ -130,11 +130,11 @@ pub(crate) fn fd_to_handle_at_a_point(file: &File, bytes: &mut [u8]) -> Result<(
     let sync_file = sync_file(&file.gpu.machine, request.fd)?;
     let syncobj = file.syncobj(request.handle).ok_or(Errno::ENOENT)?;
     let fence = Arc::clone(sync_file.fence());
-    // A point consists of plain fences.
-    if point == 0 {
-        syncobj.replace(fence);
-    } else {
-        syncobj.append(point, Fence::merge([fence]));
+    // A point keeps the fence with its error. Only a timeline cannot be a point of another, so it becomes plain fences there.
+    match &*fence {
+        _ if point == 0 => syncobj.replace(fence),
+        Fence::Link(_) => syncobj.append(point, Fence::merge([fence])),
+        _ => syncobj.append(point, fence),
     }
     file.gpu.machine.events.wake_all();
     Ok(())
@@ -185,8 +185,23 @@ fn array(file: &File, bytes: &[u8]) -> Result<Vec<Arc<Syncobj>>, Errno> {
     look_up(file, request.handles, request.count_handles)
 }
 
+/// The largest array in bytes that the kernel allocates for a request (`KMALLOC_MAX_SIZE` with pages of 4 KiB).
+const LARGEST_ARRAY: u64 = 4 << 20;
+
+/// Checks that the kernel would allocate an array of so many elements.
+///
+/// # Errors
+///
+/// ENOMEM if it is too large. The kernel finds that before it looks at the address of the array.
+fn check_array<T>(count: u32) -> Result<(), Errno> {
+    if u64::from(count) * size_of::<T>() as u64 > LARGEST_ARRAY { Err(Errno::ENOMEM) } else { Ok(()) }
+}
+
 fn look_up(file: &File, handles: u64, count: u32) -> Result<Vec<Arc<Syncobj>>, Errno> {
+    check_array::<u32>(count)?;
     let handles: Vec<u32> = user::read_slice(handles, count as usize)?;
+    // The kernel's pointers to the sync objects.
+    check_array::<u64>(count)?;
     handles.into_iter().map(|handle| file.syncobj(handle).ok_or(Errno::ENOENT)).collect()
 }
 

@@ -14,6 +14,6 @@ pub(crate) use self::{
     backing::{lanes, page::PAGE},
     object::{Attributes, Bo, Identity, Imported, Metadata, New, WeakBo},
     offsets::Offsets,
-    pools::{Pinned, Placement, Pools, Request, allowed},
+    pools::{Pinned, Placement, Pools, Request, allowed, groups},
     user_pages::UserPages,
 };

@@ -5,6 +5,7 @@
 //! [`Signs::lost`].
 
 mod budget;
+pub(crate) mod groups;
 mod pinned;
 mod place;
 mod queue;
@@ -23,6 +24,7 @@ use parking_lot::{Mutex, MutexGuard};
 
 use self::{
     budget::{Allowance, Fill},
+    groups::{Group, Groups, NO_LIMIT, Setting},
     place::{Moves, Signs},
     queue::Class,
     sizes::Sizes,
@@ -42,6 +44,8 @@ pub(crate) struct Request {
     /// The file in which the BO is always valid, if any.
     pub(crate) vm: Option<u64>,
     pub(crate) reservation: Arc<Reservation>,
+    /// The path of the group that is charged for VRAM, if the kernel counts it.
+    pub(crate) payer: Option<String>,
 }
 
 /// The current and preferred domain of a BO, for statistics.
@@ -112,6 +116,7 @@ impl Pools {
             (domains == GemDomain::VRAM).then_some((both, false)),
         ];
         let mut state = self.state.lock();
+        state.set_payer(request.payer.as_deref());
         let found = attempts
             .into_iter()
             .flatten()
@@ -152,6 +157,7 @@ impl Pools {
             queued: 0,
             signs: Arc::clone(&signs),
             reservation,
+            charged: None,
         };
         let id = state.add(resident, &self.sizes);
         Taken { pools: Arc::clone(self), id, signs }
@@ -169,7 +175,14 @@ impl Pools {
         let mut state = self.state.lock();
         let place = state.used.room_in_system(&self.sizes, bytes).ok_or(Errno::ENOMEM)?;
         let reservation = Arc::clone(reservation);
-        let request = Request { bytes, domains: GemDomain::GTT, flags: GemCreateFlags::empty(), vm: None, reservation };
+        let request = Request {
+            bytes,
+            domains: GemDomain::GTT,
+            flags: GemCreateFlags::empty(),
+            vm: None,
+            reservation,
+            payer: None,
+        };
         Ok(self.take(&mut state, request, place, GemDomain::GTT))
     }
 
@@ -187,9 +200,11 @@ impl Pools {
     pub(crate) fn settle<'t>(
         &self,
         vm: u64,
+        payer: Option<&str>,
         listed: impl Iterator<Item = &'t Taken> + Clone,
     ) -> Result<Settled<'_>, Errno> {
         let mut state = self.state.lock();
+        state.set_payer(payer);
         let since = state.tick();
         state.use_vm(vm, since);
         let mut restless = state.displaced(vm);
@@ -240,6 +255,52 @@ impl Pools {
     /// Source: Linux 6.12 `amdgpu_device.c`, `amdgpu_device_prepare` and `amdgpu_device_evict_resources`.
     pub(crate) fn evict_vram(&self) {
         self.state.lock().evict_vram(&self.sizes);
+    }
+
+    /// Counts and limits the VRAM of groups of processes from now on. If `takes_for_protected`, a protected group takes VRAM of others
+    /// before it uses GTT.
+    pub(crate) fn count_groups(&self, takes_for_protected: bool) {
+        let mut state = self.state.lock();
+        state.groups.get_or_insert_default();
+        state.takes_for_protected = takes_for_protected;
+    }
+
+    /// Returns the size of VRAM.
+    pub(crate) const fn real_vram(&self) -> u64 {
+        self.memory.vram.total_heap_size
+    }
+
+    fn of_group(&self, path: &str, value: impl Fn(&Groups, Group) -> u64, unknown: u64) -> u64 {
+        let state = self.state.lock();
+        let groups = state.groups.as_ref();
+        groups.and_then(|groups| Some(value(groups, groups.find(path)?))).unwrap_or(unknown)
+    }
+
+    /// Returns the VRAM that is charged to a group.
+    pub(crate) fn group_usage(&self, path: &str) -> u64 {
+        self.of_group(path, Groups::usage, 0)
+    }
+
+    /// Returns the most that was ever charged to a group.
+    pub(crate) fn group_peak(&self, path: &str) -> u64 {
+        self.of_group(path, Groups::peak, 0)
+    }
+
+    /// Returns a setting of a group.
+    pub(crate) fn group_setting(&self, path: &str, setting: Setting) -> u64 {
+        let unset = if setting == Setting::Max { NO_LIMIT } else { 0 };
+        self.of_group(path, |groups, group| groups.setting(group, setting), unset)
+    }
+
+    /// Changes a setting of a group. A limit below its usage is not taken, or if `reclaims`, evicts what is too much.
+    pub(crate) fn set_group(&self, path: &str, setting: Setting, value: u64, reclaims: bool) {
+        let mut state = self.state.lock();
+        let Some(groups) = &mut state.groups else { return };
+        let group = groups.at(path);
+        groups.set(group, setting, value, !reclaims);
+        if reclaims && setting == Setting::Max {
+            state.reclaim(group, &self.sizes);
+        }
     }
 
     /// Removes page tables that were destroyed.
@@ -337,7 +398,9 @@ impl Taken {
         let (sizes, mut state) = (&self.pools.sizes, self.pools.state.lock());
         let Some(resident) = state.get_mut(self.id) else { return };
         resident.for_cpu = true;
-        let (place, bytes) = (resident.place, resident.bytes);
+        let (place, bytes, charged) = (resident.place, resident.bytes, resident.charged);
+        // The process that maps a BO is of the group that has it, as far as is known here.
+        state.payer = charged.unwrap_or(Groups::ROOT);
         if matches!(place, Placement::Vram { visible } if visible != bytes) {
             state.moves.cpu_page_faults += 1;
             let want = |domains| Want { bytes, domains, for_cpu: true, gtt_is_fallback: false };

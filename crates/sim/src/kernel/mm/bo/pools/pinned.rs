@@ -18,7 +18,8 @@ pub(crate) struct Pinned {
 }
 
 impl Pools {
-    /// Pins bytes in a heap, and evicts BOs to make room. Pinned bytes are in no queue, so they are never evicted.
+    /// Pins bytes in a heap, and evicts BOs to make room. Pinned bytes are in no queue, so they are never evicted, and they are charged to
+    /// no cgroup.
     ///
     /// # Errors
     ///
@@ -26,6 +27,7 @@ impl Pools {
     pub(crate) fn pin(self: &Arc<Self>, domain: GemDomain, for_cpu: bool, bytes: u64) -> Result<Pinned, Errno> {
         let want = Want { bytes, domains: domain, for_cpu, gtt_is_fallback: false };
         let mut state = self.state.lock();
+        state.set_payer(None);
         let place = state.find(want, true, &self.sizes, Keep::NOBODY).ok_or(Errno::ENOMEM)?;
         state.used.add(place, bytes);
         Ok(Pinned { pools: Arc::clone(self), place, bytes })

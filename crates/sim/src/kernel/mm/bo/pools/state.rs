@@ -12,6 +12,7 @@ use amdgpu_uapi::{Errno, GemDomain};
 
 use super::{
     budget::Budget,
+    groups::{Cover, Group, Groups, Verdict},
     place::{Moves, Placement, Signs},
     queue::{Class, Queue, Ticket},
     sizes::{Sizes, Used},
@@ -38,6 +39,8 @@ pub(super) struct Resident {
     pub(super) queued: u64,
     pub(super) signs: Arc<Signs>,
     pub(super) reservation: Arc<Reservation>,
+    /// The group to which its VRAM is charged.
+    pub(super) charged: Option<Group>,
 }
 
 impl Resident {
@@ -121,7 +124,7 @@ enum Heap {
     Gtt,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct PoolState {
     pub(super) used: Used,
     residents: Vec<Option<Resident>>,
@@ -141,6 +144,50 @@ pub(super) struct PoolState {
     pub(super) moves: Moves,
     /// `true` if evictions lose contents: a mutation that tests must detect.
     pub(super) loses_evicted: bool,
+    /// The groups of processes, if the kernel limits their VRAM.
+    pub(super) groups: Option<Groups>,
+    /// The group for which BOs are placed now, which is charged.
+    pub(super) payer: Group,
+    /// `true` if a protected group takes VRAM of others before it uses GTT, and protection is seen from the nearest common group.
+    pub(super) takes_for_protected: bool,
+}
+
+/// Which BOs an eviction may take.
+#[derive(Clone, Copy, Debug)]
+struct Hunt {
+    /// The group whose limit stopped a charge; `None` if VRAM is full.
+    limit: Option<Group>,
+    /// `true` to take those of groups within their lower protection too.
+    takes_low: bool,
+    /// A group whose BOs are spared.
+    spared: Option<Group>,
+}
+
+impl Hunt {
+    /// Takes any BO, as far as protections permit.
+    const ANY: Self = Self { limit: None, takes_low: false, spared: None };
+}
+
+impl Default for PoolState {
+    fn default() -> Self {
+        Self {
+            used: Used::default(),
+            residents: Vec::new(),
+            free: Vec::new(),
+            now: 0,
+            visible: Queue::default(),
+            invisible: Queue::default(),
+            gtt: Queue::default(),
+            vms: HashMap::new(),
+            displaced: HashMap::new(),
+            budget: Budget::default(),
+            moves: Moves::default(),
+            loses_evicted: false,
+            groups: None,
+            payer: Groups::ROOT,
+            takes_for_protected: false,
+        }
+    }
 }
 
 impl PoolState {
@@ -164,6 +211,7 @@ impl PoolState {
         resident.queued = resident.used;
         resident.signs.reachable.store(resident.place.is_in_reach(), Ordering::Relaxed);
         self.used.add(resident.place, resident.bytes);
+        resident.charged = self.charge(resident.place, resident.bytes);
         let id = self.free.pop().unwrap_or(self.residents.len());
         if id == self.residents.len() {
             self.residents.push(None);
@@ -181,6 +229,7 @@ impl PoolState {
     pub(super) fn remove(&mut self, id: usize) {
         let Some(resident) = self.residents.get_mut(id).and_then(Option::take) else { return };
         self.used.subtract(resident.place, resident.bytes);
+        self.uncharge(resident.charged, resident.bytes);
         if let Some(queue) = self.queue(resident.place) {
             queue.remove(resident.ticket(id));
         }
@@ -188,6 +237,33 @@ impl PoolState {
             displaced.remove(&id);
         }
         self.free.push(id);
+    }
+
+    /// Sets the group for which BOs are placed from now on.
+    pub(super) fn set_payer(&mut self, path: Option<&str>) {
+        self.payer = match (&mut self.groups, path) {
+            (Some(groups), Some(path)) => groups.at(path),
+            _ => Groups::ROOT,
+        };
+    }
+
+    /// Charges VRAM to the group for which BOs are placed.
+    fn charge(&mut self, place: Placement, bytes: u64) -> Option<Group> {
+        let payer = self.payer;
+        let groups = self.groups.as_mut().filter(|_| matches!(place, Placement::Vram { .. }))?;
+        groups.charge(payer, bytes);
+        Some(payer)
+    }
+
+    fn uncharge(&mut self, charged: Option<Group>, bytes: u64) {
+        if let Some((groups, group)) = self.groups.as_mut().zip(charged) {
+            groups.uncharge(group, bytes);
+        }
+    }
+
+    /// Returns the group whose limit does not let the payer have more VRAM.
+    fn limiting(&self, bytes: u64) -> Option<Group> {
+        self.groups.as_ref()?.limiting(self.payer, bytes)
     }
 
     /// Records the use of page tables by a submission.
@@ -259,8 +335,16 @@ impl PoolState {
             return Some(Placement::Nowhere);
         }
         if domains.contains(GemDomain::VRAM) {
-            let room = |state: &Self| state.used.room_in_vram(sizes, bytes, for_cpu);
-            let found = room(self).or_else(|| force.then(|| self.make_room(room, for_cpu, sizes, keep))?);
+            let room = |state: &Self| match state.limiting(bytes) {
+                Some(limit) => Err(Some(limit)),
+                None => state.used.room_in_vram(sizes, bytes, for_cpu).ok_or(None),
+            };
+            let found = match room(self) {
+                Ok(place) => Some(place),
+                Err(limit) if force => self.make_room(room, Hunt { limit, ..Hunt::ANY }, for_cpu, sizes, keep),
+                Err(None) => self.take_for_protected(room, want, sizes, keep),
+                Err(Some(_)) => None,
+            };
             if found.is_some() {
                 return found;
             }
@@ -268,7 +352,7 @@ impl PoolState {
         if domains.contains(GemDomain::GTT) && (force || !gtt_is_fallback) {
             let room = |state: &Self| state.used.room_in_gtt(sizes, bytes);
             let found = room(self).or_else(|| {
-                while force && self.evict_one(Heap::Gtt, sizes, keep) {
+                while force && self.evict_one(Heap::Gtt, Hunt::ANY, sizes, keep) {
                     if let Some(place) = room(self) {
                         return Some(place);
                     }
@@ -283,36 +367,101 @@ impl PoolState {
         may_be_system.then(|| self.used.room_in_system(sizes, bytes))?
     }
 
-    /// Evicts from VRAM until there is room: from all VRAM while that is full, otherwise from the visible part.
+    /// Evicts from VRAM until there is room: from all VRAM while that is full, otherwise from the visible part. If nothing is left but
+    /// what the lower protection of its group covers, that is taken too.
     fn make_room(
         &mut self,
-        room: impl Fn(&Self) -> Option<Placement>,
+        room: impl Fn(&Self) -> Result<Placement, Option<Group>>,
+        mut hunt: Hunt,
         for_cpu: bool,
         sizes: &Sizes,
         keep: Keep,
     ) -> Option<Placement> {
         let heap = if for_cpu { Heap::Visible } else { Heap::Vram };
         loop {
-            let found = room(self);
-            if found.is_some() || !self.evict_one(heap, sizes, keep) {
-                return found;
+            if let Ok(place) = room(self) {
+                return Some(place);
+            }
+            if !self.evict_one(heap, hunt, sizes, keep) {
+                if hunt.takes_low || self.groups.is_none() || hunt.spared.is_some() {
+                    return None;
+                }
+                hunt.takes_low = true;
             }
         }
     }
 
-    /// Evicts all BOs from VRAM for which there is room elsewhere.
+    /// Takes VRAM of others for a group that stays within its protection, before GTT is used.
+    ///
+    /// Source: Linux 7.3 `ttm_bo.c`, `ttm_bo_alloc_at_place`.
+    fn take_for_protected(
+        &mut self,
+        room: impl Fn(&Self) -> Result<Placement, Option<Group>>,
+        want: Want,
+        sizes: &Sizes,
+        keep: Keep,
+    ) -> Option<Placement> {
+        if !self.takes_for_protected {
+            return None;
+        }
+        let hunt = match self.groups.as_ref()?.cover(Groups::ROOT, self.payer, want.bytes) {
+            Cover::Min => Hunt::ANY,
+            Cover::Low => Hunt { spared: Some(self.payer), ..Hunt::ANY },
+            Cover::None => return None,
+        };
+        self.make_room(room, hunt, want.for_cpu, sizes, keep)
+    }
+
+    /// Evicts BOs of a group and those below it until its usage is within its limit.
+    ///
+    /// Source: Linux 7.3 `dmem.c`, `set_resource_max`.
+    pub(super) fn reclaim(&mut self, group: Group, sizes: &Sizes) {
+        let is_above = |state: &Self| state.groups.as_ref().is_some_and(|groups| groups.limiting(group, 0).is_some());
+        let mut hunt = Hunt { limit: Some(group), ..Hunt::ANY };
+        while is_above(self) {
+            if !self.evict_one(Heap::Vram, hunt, sizes, Keep::NOBODY) {
+                if hunt.takes_low {
+                    return;
+                }
+                hunt.takes_low = true;
+            }
+        }
+    }
+
+    /// Evicts all BOs from VRAM for which there is room elsewhere. Protection is against other groups, not against the end of power.
     pub(super) fn evict_vram(&mut self, sizes: &Sizes) {
-        while self.evict_one(Heap::Vram, sizes, Keep::NOBODY) {}
+        let hunt = Hunt { limit: Some(Groups::ROOT), ..Hunt::ANY };
+        while self.evict_one(Heap::Vram, hunt, sizes, Keep::NOBODY) {}
+    }
+
+    /// Returns `true` if the group of a BO in VRAM lets it be evicted.
+    fn may_take(&self, resident: &Resident, hunt: Hunt) -> bool {
+        let Some((groups, group)) = self.groups.as_ref().zip(resident.charged) else { return true };
+        if hunt.spared == Some(group) {
+            return false;
+        }
+        let limit = match hunt.limit {
+            // The root is above all and limits nothing.
+            None if self.takes_for_protected => {
+                Some(groups.common(self.payer, group)).filter(|&common| common != Groups::ROOT)
+            }
+            limit => limit,
+        };
+        match groups.verdict(limit, group) {
+            Verdict::Yes => true,
+            Verdict::Low => hunt.takes_low,
+            Verdict::No => false,
+        }
     }
 
     /// Evicts the least recently used BO. Returns `false` if no BO may be evicted, or there is no room for it elsewhere.
-    fn evict_one(&mut self, heap: Heap, sizes: &Sizes, keep: Keep) -> bool {
+    fn evict_one(&mut self, heap: Heap, hunt: Hunt, sizes: &Sizes, keep: Keep) -> bool {
         let victim = match heap {
-            Heap::Gtt => self.victim(Placement::Gtt, heap, sizes, keep),
-            Heap::Visible => self.victim(Placement::Vram { visible: 1 }, heap, sizes, keep),
+            Heap::Gtt => self.victim(Placement::Gtt, heap, hunt, sizes, keep),
+            Heap::Visible => self.victim(Placement::Vram { visible: 1 }, heap, hunt, sizes, keep),
             Heap::Vram => {
-                let visible = self.victim(Placement::Vram { visible: 1 }, heap, sizes, keep);
-                let invisible = self.victim(Placement::Vram { visible: 0 }, heap, sizes, keep);
+                let visible = self.victim(Placement::Vram { visible: 1 }, heap, hunt, sizes, keep);
+                let invisible = self.victim(Placement::Vram { visible: 0 }, heap, hunt, sizes, keep);
                 [visible, invisible].into_iter().flatten().min()
             }
         };
@@ -330,7 +479,7 @@ impl PoolState {
     }
 
     /// Returns the first BO of a queue that may be evicted. BOs that were used since they were queued are queued again.
-    fn victim(&mut self, queue: Placement, heap: Heap, sizes: &Sizes, keep: Keep) -> Option<Ticket> {
+    fn victim(&mut self, queue: Placement, heap: Heap, hunt: Hunt, sizes: &Sizes, keep: Keep) -> Option<Ticket> {
         let mut looked_at = None;
         while let Some(ticket) = self.queue(queue)?.behind(looked_at) {
             let (class, queued, id) = ticket;
@@ -342,7 +491,7 @@ impl PoolState {
                 queue.remove(ticket);
                 queue.insert((class, used, id));
                 self.get_mut(id)?.queued = used;
-            } else if is_kept || self.refuge(id, heap, sizes).is_none() {
+            } else if is_kept || !self.may_take(resident, hunt) || self.refuge(id, heap, sizes).is_none() {
                 looked_at = Some(ticket);
             } else {
                 return Some(ticket);
@@ -361,7 +510,8 @@ impl PoolState {
         if resident.class == Class::Discardable {
             return Some(Placement::Nowhere);
         }
-        if heap == Heap::Visible && !resident.for_cpu && self.used.has_invisible_room(sizes, bytes) {
+        let may_stay = !resident.for_cpu && self.limiting(bytes).is_none();
+        if heap == Heap::Visible && may_stay && self.used.has_invisible_room(sizes, bytes) {
             return Some(Placement::Vram { visible: 0 });
         }
         self.used.room_in_gtt(sizes, bytes).or_else(|| self.used.room_in_system(sizes, bytes))
@@ -371,7 +521,8 @@ impl PoolState {
     pub(super) fn move_to(&mut self, id: usize, place: Placement, why: Why, sizes: &Sizes) {
         let now = self.tick();
         let Some(resident) = self.get(id) else { return };
-        let (from, bytes, old_ticket) = (resident.place, resident.bytes, resident.ticket(id));
+        let (from, bytes, old_ticket, charged) =
+            (resident.place, resident.bytes, resident.ticket(id), resident.charged);
         let is_vram = |place| matches!(place, Placement::Vram { .. });
         if from != Placement::Nowhere && place != Placement::Nowhere && (is_vram(from) || is_vram(place)) {
             self.moves.bytes = self.moves.bytes.saturating_add(bytes);
@@ -379,11 +530,14 @@ impl PoolState {
         }
         self.used.subtract(from, bytes);
         self.used.add(place, bytes);
+        self.uncharge(charged, bytes);
+        let charged = self.charge(place, bytes);
         if let Some(queue) = self.queue(from) {
             queue.remove(old_ticket);
         }
         if let Some(resident) = self.get_mut(id) {
             resident.place = place;
+            resident.charged = charged;
             resident.queued = now;
             if why == Why::Use {
                 // A BO that is evicted stays mapped for running jobs.

@@ -282,7 +282,7 @@ impl Pair {
 
     fn create(&mut self, bytes: u64, domains: GemDomain, flags: GemCreateFlags, vm: Option<u64>) {
         let reservation = Arc::default();
-        let result = self.pools.place(Request { bytes, domains, flags, vm, reservation });
+        let result = self.pools.place(Request { bytes, domains, flags, vm, reservation, payer: None });
         let expected = self.model.create(bytes, domains, flags);
         match (result, expected) {
             (Ok((taken, preferred)), Some((place, expected))) => {
@@ -314,7 +314,7 @@ impl Pair {
                 listed.sort_unstable();
                 listed.dedup();
                 let ids: Vec<usize> = listed.iter().map(|&index| self.live[index].id).collect();
-                let result = self.pools.settle(vm, listed.iter().map(|&index| &self.live[index])).map(drop);
+                let result = self.pools.settle(vm, None, listed.iter().map(|&index| &self.live[index])).map(drop);
                 assert_eq!(result, self.model.submit(vm, &ids));
             }
             Op::Touch { which } => {
