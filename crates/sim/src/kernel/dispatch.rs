@@ -37,6 +37,7 @@ pub(crate) struct Entry {
 
 /// The permissions that a request requires.
 #[derive(Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "the kernel has a flag for each, in any combination")]
 struct Access {
     /// `true` to permit files of the render node.
     render: bool,
