@@ -120,14 +120,12 @@ fn opened(gpu: Option<&str>, sim: Option<&str>) -> Result<(Target, Device), Exit
 
 /// The facts of a GPU as Mesa prints them: a section, and its fields indented.
 fn inventory(device: &Device) -> String {
-    let mut text = String::new();
+    let mut lines = Vec::new();
     for fields in device.info().radeon_info().chunk_by(|one, other| one.section == other.section) {
-        if let [first, ..] = fields {
-            text += &format!("{}:\n", first.section);
-        }
-        fields.iter().for_each(|field| text += &format!("    {field}\n"));
+        lines.extend(fields.first().map(|first| format!("{}:\n", first.section)));
+        lines.extend(fields.iter().map(|field| format!("    {field}\n")));
     }
-    text
+    lines.concat()
 }
 
 /// Prints, and says whether that worked.

@@ -68,6 +68,6 @@ const fn level(target: Target) -> Option<GfxLevel> {
 
 /// Returns the name of the register that was at an offset before a generation, and the last generation that had it.
 fn former(offset: u32, level: GfxLevel) -> Option<(&'static str, GfxLevel)> {
-    let before = GfxLevel::ALL.into_iter().rev().filter(|earlier| *earlier < level);
-    before.filter_map(|earlier| Some((registers::at(offset, earlier)?.name(), earlier))).next()
+    let mut before = GfxLevel::ALL.into_iter().rev().filter(|earlier| *earlier < level);
+    before.find_map(|earlier| Some((registers::at(offset, earlier)?.name(), earlier)))
 }
