@@ -19,6 +19,7 @@ use crate::{
     run::Limits,
     watch::observer::Unobserved,
     wave::{
+        file::Pool,
         registers::Registers,
         state::{Graphics, Indexing, Scratch, Status, Wave},
     },
@@ -81,6 +82,7 @@ pub struct StageRunner {
     code: Code,
     images: Images,
     limits: Limits,
+    pool: Pool,
     used: u64,
     fault: Option<PageFault>,
 }
@@ -114,7 +116,17 @@ impl StageRunner {
         let shape = Shape { is_graphics: true, ..dispatch.shape() };
         let images = Images::new(stage.level, dispatch.chip.as_ref());
         let lds_bytes = stage.lds_bytes;
-        Self { shape, lds_bytes, code: Code::new(shape), images, limits, used: 0, fault: None, dispatch }
+        Self {
+            shape,
+            lds_bytes,
+            code: Code::new(shape),
+            images,
+            limits,
+            pool: Pool::default(),
+            used: 0,
+            fault: None,
+            dispatch,
+        }
     }
 
     /// Executes a wave to its end and returns its exports, in order.
@@ -124,8 +136,8 @@ impl StageRunner {
     /// [`StageEnd`] if the wave cannot continue, if all waves together use more than [`Limits::instructions`] times
     /// [`Limits::WHOLE`] instructions or this one more than [`Limits::instructions`], or if the memory stops it.
     pub fn run(&mut self, wave: &GraphicsWave<'_>, memory: &dyn Memory) -> Result<Vec<Export>, StageEnd> {
-        let mut group =
-            Group::of_wave(self.wave(wave), self.dispatch.level, self.lds_bytes, self.dispatch.border_colors);
+        let wave = self.wave(wave);
+        let mut group = Group::of_wave(wave, self.dispatch.level, self.lds_bytes, self.dispatch.border_colors);
         let result = loop {
             if memory.is_stopped() {
                 break Err(StageEnd::Stopped);
@@ -143,7 +155,8 @@ impl StageRunner {
         };
         self.used = self.used.saturating_add(group.counters().instructions);
         self.fault = self.fault.or(group.fault());
-        result.map(|()| group.into_exports())
+        let exports = group.into_exports(&mut self.pool);
+        result.map(|()| exports)
     }
 
     /// Returns the first access that faulted.
@@ -152,16 +165,17 @@ impl StageRunner {
     }
 
     /// Returns a wave with these registers.
-    fn wave(&self, start: &GraphicsWave<'_>) -> Wave {
+    fn wave(&mut self, start: &GraphicsWave<'_>) -> Wave {
         let dispatch = &self.dispatch;
         let lanes = dispatch.wave.lanes();
-        let mut registers =
-            Registers::new(dispatch.level, lanes, self.shape.vgprs, dispatch.private_vgprs(), dispatch.mode());
+        let (vectors, unit) = (self.pool.take(self.shape.vgprs as usize), self.limits.vectors.unit());
+        let vectors = (vectors, dispatch.private_vgprs());
+        let mut registers = Registers::new(dispatch.level, lanes, vectors, dispatch.mode(), unit);
         for (to, from) in registers.scalars.iter_mut().take(usize::from(M0) - 20).zip(start.scalars) {
             *to = *from;
         }
         for (to, from) in registers.vectors.iter_mut().zip(start.vectors) {
-            *to = *from;
+            to.0 = *from;
         }
         registers.set_mask(EXEC, start.exec & registers.all());
         registers.scalars[usize::from(M0)] = crate::group::UNDEFINED;
@@ -177,7 +191,8 @@ impl StageRunner {
             fault: None,
             flaw: self.limits.flaw,
             pad: Box::default(),
-            unit: self.limits.vectors.unit(),
+            unit,
+            takes_shortcuts: unit.takes_shortcuts(),
             described: None,
             graphics: Some(Box::new(Graphics {
                 exports: Vec::new(),

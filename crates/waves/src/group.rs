@@ -13,9 +13,11 @@ use crate::{
     program::{
         code::{Code, words},
         source::{EXEC, M0},
+        step::{Action, Step},
     },
     watch::observer::Observer,
     wave::{
+        file::Pool,
         registers::Registers,
         state::{Flow, Indexing, Pad, Scratch, Status, Surroundings, Wave},
     },
@@ -44,14 +46,20 @@ pub(crate) struct Group {
 }
 
 impl Group {
-    /// Starts a work-group. `slot` is the index of the first scratch slot of its waves.
-    pub(crate) fn new(dispatch: &Dispatch, index: u64, slot: u32, flaw: Option<Flaw>, unit: Unit) -> Self {
+    /// Starts a work-group. `slot` is the index of the first scratch slot of its waves, whose registers are taken from the pool.
+    pub(crate) fn new(
+        dispatch: &Dispatch,
+        (index, slot): (u64, u32),
+        flaw: Option<Flaw>,
+        unit: Unit,
+        pool: &mut Pool,
+    ) -> Self {
         let id = dispatch.group(index);
         let size = dispatch.group_threads(id);
         let threads = size.iter().map(|&threads| u64::from(threads)).product::<u64>();
         let count = threads.div_ceil(dispatch.wave.lanes().into()).min(MAX_WAVES) as u32;
         let mut waves: Vec<Wave> =
-            (0..count).map(|number| start(dispatch, id, size, (number, count), slot + number, unit)).collect();
+            (0..count).map(|number| start(dispatch, (id, size), (number, count), slot + number, unit, pool)).collect();
         for wave in &mut waves {
             wave.flaw = flaw;
             if flaw == Some(Flaw::LostLane) {
@@ -74,9 +82,15 @@ impl Group {
         Self { index: 0, id: [0; 3], level, waves: vec![wave], lds: vec![0; lds_bytes], border_colors }
     }
 
-    /// Returns what the first wave has exported.
-    pub(crate) fn into_exports(self) -> Vec<Export> {
-        let graphics = self.waves.into_iter().next().and_then(|wave| wave.graphics);
+    /// Gives the registers of its waves back.
+    pub(crate) fn end(self, pool: &mut Pool) {
+        self.waves.into_iter().for_each(|wave| pool.give(wave.registers.vectors));
+    }
+
+    /// Returns what the first wave has exported, and gives the registers of its waves back.
+    pub(crate) fn into_exports(mut self, pool: &mut Pool) -> Vec<Export> {
+        let graphics = self.waves.first_mut().and_then(|wave| wave.graphics.take());
+        self.end(pool);
         graphics.map_or_else(Vec::new, |graphics| graphics.exports)
     }
 
@@ -196,27 +210,48 @@ fn run<O: Observer>(wave: &mut Wave, code: &mut Code, around: &mut Surroundings<
 
 /// Executes [`LOOK`] instructions of a wave, unless it ends or waits before.
 fn execute<O: Observer>(wave: &mut Wave, code: &mut Code, around: &mut Surroundings<'_, O>) -> Result<(), Reason> {
-    for _ in 0..LOOK {
-        let step = code.step(wave.pc, around.memory)?;
-        if O::ON {
-            around.observer.before(wave, around.memory);
-        }
-        match wave.execute(step, around)? {
-            Flow::Next => wave.pc = wave.next(step),
-            Flow::Jump(target) => wave.pc = target & ((1 << 48) - 4),
-            Flow::End => wave.status = Status::Ended,
-            Flow::Barrier => {
-                wave.pc = wave.next(step);
-                if wave.flaw != Some(Flaw::OpenBarrier) {
-                    wave.status = Status::AtBarrier;
-                }
+    let mut left = LOOK;
+    while left > 0 {
+        // The PC that is also here need not be read back from the wave after each instruction.
+        let mut pc = wave.pc;
+        let mut near = code.near(pc);
+        while left > 0 && near.holds(pc) {
+            left -= 1;
+            let step = near.step(pc, around.memory)?;
+            if O::ON {
+                around.observer.before(wave, around.memory);
+            }
+            if let Action::Vector(vector) = &step.action
+                && wave.direct(vector)
+            {
+                pc = pc.wrapping_add(step.bytes.into());
+                wave.pc = pc;
+            } else {
+                advance(wave, step, around)?;
+                pc = wave.pc;
+            }
+            if O::ON {
+                around.observer.after(wave)?;
+            }
+            if wave.status != Status::Running {
+                return Ok(());
             }
         }
-        if O::ON {
-            around.observer.after(wave)?;
-        }
-        if wave.status != Status::Running {
-            return Ok(());
+    }
+    Ok(())
+}
+
+/// Executes an instruction of a wave, and goes on to the next or says that the wave has ended or waits.
+fn advance<O: Observer>(wave: &mut Wave, step: &Step, around: &mut Surroundings<'_, O>) -> Result<(), Reason> {
+    match wave.execute(step, around)? {
+        Flow::Next => wave.pc = wave.next(step),
+        Flow::Jump(target) => wave.pc = target & ((1 << 48) - 4),
+        Flow::End => wave.status = Status::Ended,
+        Flow::Barrier => {
+            wave.pc = wave.next(step);
+            if wave.flaw != Some(Flaw::OpenBarrier) {
+                wave.status = Status::AtBarrier;
+            }
         }
     }
     Ok(())
@@ -225,15 +260,16 @@ fn execute<O: Observer>(wave: &mut Wave, code: &mut Code, around: &mut Surroundi
 /// Returns a wave with the initial register values of hardware.
 fn start(
     dispatch: &Dispatch,
-    id: [u32; 3],
-    size: [u32; 3],
+    (id, size): ([u32; 3], [u32; 3]),
     (number, count): (u32, u32),
     slot: u32,
     unit: Unit,
+    pool: &mut Pool,
 ) -> Wave {
     let (level, lanes) = (dispatch.level, dispatch.wave.lanes());
     let shape = dispatch.shape();
-    let mut registers = Registers::new(level, lanes, shape.vgprs, dispatch.private_vgprs(), dispatch.mode());
+    let vectors = (pool.take(shape.vgprs as usize), dispatch.private_vgprs());
+    let mut registers = Registers::new(level, lanes, vectors, dispatch.mode(), unit);
     let scratch_bytes = dispatch.scratch_bytes();
     let scratch_offset = u64::from(slot) * scratch_bytes;
     scalars(dispatch, &mut registers, id, (number, count), scratch_offset as u32);
@@ -273,6 +309,7 @@ fn start(
         flaw: None,
         pad: Box::<Pad>::default(),
         unit,
+        takes_shortcuts: unit.takes_shortcuts(),
         graphics: None,
         described: None,
     }

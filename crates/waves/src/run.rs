@@ -20,6 +20,7 @@ use crate::{
     outcome::{Counters, Hang, Outcome},
     program::code::Code,
     watch::observer::{Observer, Unobserved},
+    wave::file::Pool,
 };
 
 /// Limits and options of the execution of a dispatch.
@@ -47,8 +48,13 @@ pub enum Vectors {
     /// The widest instructions that the processor has.
     #[default]
     Detected,
+    /// At most AVX2 and FMA.
+    Avx2,
     /// The instructions that all processors of the target have.
     Baseline,
+    /// Those of [`Baseline`](Self::Baseline), and no shortcuts for frequent forms of instructions: each is executed by its general
+    /// rule. Slow; tests compare the others with it.
+    Plain,
 }
 
 impl Vectors {
@@ -56,7 +62,9 @@ impl Vectors {
     pub(crate) fn unit(self) -> Unit {
         match self {
             Self::Detected => Unit::detect(),
+            Self::Avx2 => Unit::detect_avx2(),
             Self::Baseline => Unit::Baseline,
+            Self::Plain => Unit::Plain,
         }
     }
 }
@@ -211,6 +219,7 @@ impl<'s> Shared<'s> {
     ) {
         let mut code = Code::new(self.dispatch.shape());
         let mut images = Images::new(self.dispatch.level, self.dispatch.chip.as_ref());
+        let mut pool = Pool::default();
         // Each place in the window has its own scratch slots.
         let mut live: Vec<Option<Group>> = Vec::new();
         loop {
@@ -221,7 +230,8 @@ impl<'s> Shared<'s> {
                 if entry.is_none() {
                     *entry = self.take(memory).map(|index| {
                         let slot = self.first_slot(index, worker * window + place);
-                        let mut group = Group::new(self.dispatch, index, slot, self.limits.flaw, self.unit);
+                        let mut group =
+                            Group::new(self.dispatch, (index, slot), self.limits.flaw, self.unit, &mut pool);
                         if let Some(seed) = self.limits.undefined {
                             group.undefine(seed, self.dispatch);
                         }
@@ -230,7 +240,7 @@ impl<'s> Shared<'s> {
                 }
                 let Some(group) = entry else { continue };
                 if self.ends(group, memory) || self.slice(group, (&mut code, &mut images), memory, observer) {
-                    *entry = None;
+                    entry.take().into_iter().for_each(|group| group.end(&mut pool));
                 }
                 if let Some(start) = start_others.take_if(|_| self.used.load(Ordering::Relaxed) > ALONE) {
                     start();

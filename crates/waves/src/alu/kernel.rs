@@ -120,7 +120,7 @@ lane! {
 
 pub(crate) type Narrow = fn(Unit, &mut Lanes, &[&Lanes; 3], Mode);
 type Wide = fn(Unit, &mut WideLanes, &[&WideLanes; 3], Mode);
-type NarrowCarry = fn(Unit, &mut Lanes, &mut Lanes, &[&Lanes; 3]);
+pub(crate) type NarrowCarry = fn(Unit, &mut Lanes, &mut Lanes, &[&Lanes; 3]);
 type WideCarry = fn(Unit, &mut WideLanes, &mut Lanes, &[&WideLanes; 3]);
 
 /// The function of an operation.

@@ -7,5 +7,6 @@ mod integer;
 pub(crate) mod kernel;
 pub(crate) mod kernels;
 pub(crate) mod mask;
+pub(crate) mod moves;
 pub(crate) mod scalar;
 pub(crate) mod unit;

@@ -1,20 +1,35 @@
 //! The vector instructions of the processor that executes the waves.
 
-use fearless_simd::{Avx2, Level};
+use fearless_simd::{Avx2, Avx512, Level};
 
 /// The vector instructions with which all lanes of an operation are computed. They do not affect results.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Unit {
+    /// Those of [`Baseline`](Self::Baseline), and every instruction of a shader is executed by its general rule, an access lane by lane:
+    /// what the shortcuts for frequent forms are compared with.
+    Plain,
     /// The instructions that all processors of the target have.
     Baseline,
     /// AVX2 and FMA, which this processor has.
     Avx2(Avx2),
+    /// AVX-512 as Ice Lake and Zen 4 have it, which this processor has.
+    Avx512(Avx512),
 }
 
 impl Unit {
     /// Returns the widest vector instructions of this processor.
     pub(crate) fn detect() -> Self {
+        Level::new().as_avx512().map_or_else(Self::detect_avx2, Self::Avx512)
+    }
+
+    /// Returns AVX2 and FMA, if this processor has them.
+    pub(crate) fn detect_avx2() -> Self {
         Level::new().as_avx2().map_or(Self::Baseline, Self::Avx2)
+    }
+
+    /// Returns `true` unless every instruction is executed by its general rule.
+    pub(crate) fn takes_shortcuts(self) -> bool {
+        !matches!(self, Self::Plain)
     }
 }
 
@@ -26,9 +41,12 @@ macro_rules! for_each_unit {
             #[inline(always)]
             fn body<const FUSES: bool>($($name: $ty),*) $body
             match unit {
-                $crate::alu::unit::Unit::Baseline => body::<false>($($name),*),
+                $crate::alu::unit::Unit::Baseline | $crate::alu::unit::Unit::Plain => body::<false>($($name),*),
                 $crate::alu::unit::Unit::Avx2(avx2) => {
-                    fearless_simd::Simd::vectorize(avx2, #[inline(always)] || body::<true>($($name),*))
+                    fearless_simd::Simd::vectorize(avx2, #[inline(always)] move || body::<true>($($name),*))
+                }
+                $crate::alu::unit::Unit::Avx512(avx512) => {
+                    fearless_simd::Simd::vectorize(avx512, #[inline(always)] move || body::<true>($($name),*))
                 }
             }
         }
@@ -101,10 +119,13 @@ mod tests {
             values in vec(operand(), 3 * LANES), mode in any::<u32>()
         ) {
             let lanes: [WideLanes; 3] = std::array::from_fn(|index| std::array::from_fn(|lane| values[LANES * index + lane]));
-            let (lanes, detected) = (lanes.each_ref(), Unit::detect());
+            let lanes = lanes.each_ref();
             for operation in kernels::operations() {
                 let baseline = results(operation, Unit::Baseline, lanes, Mode(mode));
-                prop_assert_eq!(results(operation, detected, lanes, Mode(mode)), baseline, "{:?}", operation.ops);
+                for unit in [Unit::detect_avx2(), Unit::detect()] {
+                    let found = results(operation, unit, lanes, Mode(mode));
+                    prop_assert_eq!(found, baseline.clone(), "{:?} {:?}", unit, operation.ops);
+                }
             }
         }
     }

@@ -244,7 +244,7 @@ impl Reach {
             }
         });
         compute(unit, addresses, &mut in_range, index, offset, added, self);
-        mask::gather(&in_range)
+        mask::gather(unit, &in_range)
     }
 
     /// Does the work of [`Self::linear`] where every lane has index 0, which needs no multiplication and compares 32 bits.
@@ -267,7 +267,7 @@ impl Reach {
             }
         });
         compute(unit, addresses, &mut in_range, offset, added, self.start, last);
-        mask::gather(&in_range)
+        mask::gather(unit, &in_range)
     }
 
     /// Returns the offset of a byte in a buffer with interleaved elements.
@@ -302,7 +302,7 @@ mod tests {
                 prop_assert!(buffer.element != 0 && (has_index || buffer.adds_lane));
                 return Ok(());
             }
-            for unit in [Unit::Baseline, Unit::detect()] {
+            for unit in [Unit::Baseline, Unit::detect_avx2(), Unit::detect()] {
                 let mut addresses = [0; LANES];
                 let indices = has_index.then_some(&index);
                 let in_range = reach.linear(unit, (indices, &offset, added), &mut addresses);

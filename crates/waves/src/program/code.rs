@@ -48,14 +48,36 @@ impl Code {
         place
     }
 
-    /// Returns the instruction at `pc`.
+    /// Returns the instructions around `pc`, in which most programs stay.
+    #[inline(always)]
+    pub(crate) fn near(&mut self, pc: u64) -> Near<'_> {
+        let number = pc / PAGE_BYTES;
+        let place = match self.last {
+            Some((last, place)) if last == number => place,
+            _ => self.turn(number),
+        };
+        Near { shape: self.shape, number, page: &mut self.pages[place] }
+    }
+}
+
+/// The instructions that start in a page of code.
+pub(crate) struct Near<'c> {
+    shape: Shape,
+    number: u64,
+    page: &'c mut Page,
+}
+
+impl Near<'_> {
+    /// Returns `true` if the instruction at `pc` is one of them.
+    #[inline(always)]
+    pub(crate) fn holds(&self, pc: u64) -> bool {
+        self.number == pc / PAGE_BYTES
+    }
+
+    /// Returns the instruction at `pc`, which [`holds`](Self::holds) has to be `true` of.
     #[inline(always)]
     pub(crate) fn step(&mut self, pc: u64, memory: &dyn Memory) -> Result<&Step, Reason> {
-        let place = match self.last {
-            Some((number, place)) if number == pc / PAGE_BYTES => place,
-            _ => self.turn(pc / PAGE_BYTES),
-        };
-        let slot = &mut self.pages[place].steps[(pc % PAGE_BYTES) as usize / 4];
+        let slot = &mut self.page.steps[(pc % PAGE_BYTES) as usize / 4];
         if slot.is_none() {
             *slot = Some(decoded(self.shape, pc, memory)?);
         }
@@ -130,7 +152,7 @@ mod tests {
     fn a_program_that_runs_through_all_of_memory_keeps_a_bounded_part_of_it() {
         let mut code = Code::new(Shape { level: GfxLevel::Gfx9, wave: WaveSize::Wave64, vgprs: 8, is_graphics: false });
         for page in 0..5000 {
-            assert_eq!(code.step(page * PAGE_BYTES, &Nops).unwrap().bytes, 4);
+            assert_eq!(code.near(page * PAGE_BYTES).step(page * PAGE_BYTES, &Nops).unwrap().bytes, 4);
             assert!(code.pages.len() <= MOST_PAGES && code.places.len() == code.pages.len());
         }
     }

@@ -4,7 +4,7 @@ use amdgpu_isa::{Field, Instruction, Op};
 
 use super::{
     source::{Refusal, VCC, source},
-    step::{Action, Destination, Half, Modifiers, Source, Vector},
+    step::{Action, Destination, Direct, Half, Modifiers, Source, Vector},
 };
 use crate::alu::{
     kernel::{Form, Type},
@@ -39,15 +39,17 @@ fn half(instruction: &Instruction, op: Op, first: Field, second: Field, destinat
         Op::VDualCndmaskB32 => [a, b, Source::Scalar(VCC)],
         _ => [a, b, Source::Vgpr(destination as u16)],
     };
+    let directed = kernel(op, Form::Directed);
+    let destination = Destination::Vgpr(destination as u16);
     Ok(Vector {
         operation,
-        directed: kernel(op, Form::Directed),
+        directed,
         sources,
-        destination: Destination::Vgpr(destination as u16),
+        destination,
         carry: None,
         modifiers: Modifiers::NONE,
         plain: true,
-        direct: false,
+        direct: Direct::new((operation, directed), sources, destination, &Modifiers::NONE),
         rescales: false,
     })
 }

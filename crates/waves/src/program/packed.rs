@@ -109,7 +109,7 @@ pub(super) fn product(instruction: &Instruction) -> Result<Action, Refusal> {
         carry: None,
         modifiers: Modifiers { clamp, dpp, ..Modifiers::NONE },
         plain: dpp.is_none(),
-        direct: false,
+        direct: None,
         rescales: false,
     })))
 }

@@ -1,12 +1,16 @@
 //! Decoded instructions, as waves execute them.
 
+use std::sync::Arc;
+
 use crate::{
     alu::{
-        kernel::Operation,
+        kernel::{Narrow, NarrowCarry, Operation},
         scalar::{Combine, Scalar},
     },
     matrix::step::MatrixStep,
+    number::{mode::Mode, round::Direction},
     program::{data::DataKind, image::step::ImageStep, lanes::Dpp, lanes::Sdwa},
+    wave::file::Register,
 };
 
 /// An instruction and its length.
@@ -224,10 +228,72 @@ pub(crate) struct Vector {
     pub(crate) modifiers: Modifiers,
     /// No operand or result is modified or has 16 bits.
     pub(crate) plain: bool,
-    /// A kernel of 32 bits gives all that is written, to a vector register and as it is; `plain` as well.
-    pub(crate) direct: bool,
+    /// The operation with what is known when it is decoded, if its kernel gives all that is written.
+    pub(crate) direct: Option<Direct>,
     /// The result is scaled where VCC is set.
     pub(crate) rescales: bool,
+}
+
+/// A vector operation of 32 bits without a selection of lanes or parts, and whose result is not modified.
+#[derive(Clone)]
+pub(crate) struct Direct {
+    pub(super) kernel: Function,
+    /// The kernel that also flushes the denormals of operands and result.
+    pub(super) flushing: Option<Narrow>,
+    /// The operation has another kernel for rounding other than to nearest.
+    pub(super) is_rounded: bool,
+    pub(crate) operands: [Operand; 3],
+    /// The operands that are floats, a bit each.
+    pub(super) floats: u8,
+    /// The result is a float.
+    pub(super) gives_float: bool,
+}
+
+/// A kernel that has operands and a result of up to 32 bits.
+#[derive(Clone, Copy)]
+pub(crate) enum Function {
+    Plain(Narrow),
+    Carry(NarrowCarry),
+}
+
+/// An operand of every lane.
+#[derive(Clone)]
+pub(crate) enum Operand {
+    Vgpr(u16),
+    /// A vector register of which some bits are kept, then some are changed.
+    Changed(u16, (u32, u32)),
+    /// A value that all lanes have.
+    Constant(Arc<Register>),
+    /// A scalar register, changed likewise.
+    Scalar(u8, (u32, u32)),
+    /// A scalar that is computed, changed likewise.
+    Other(Source, (u32, u32)),
+    /// A bit of a lane mask.
+    Mask(Source),
+}
+
+/// What an operation has to do about the denormals around its kernel.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Flushes {
+    /// The operands in which they are replaced, a bit each.
+    pub(crate) operands: u8,
+    pub(crate) result: bool,
+}
+
+impl Direct {
+    /// Returns the kernel for a mode, and the flushing around it; `None` if another operation has to round.
+    #[inline(always)]
+    pub(crate) fn function(&self, mode: Mode) -> Option<(Function, Flushes)> {
+        if self.is_rounded && mode.round32() != Direction::Nearest {
+            return None;
+        }
+        let (input, output) = (mode.flushes_input32(), mode.flushes_output32());
+        if let Some(flushing) = self.flushing.filter(|_| input && output) {
+            return Some((Function::Plain(flushing), Flushes::default()));
+        }
+        let operands = if input { self.floats } else { 0 };
+        Some((self.kernel, Flushes { operands, result: output && self.gives_float }))
+    }
 }
 
 /// Two 16-bit operations, or a dot product of two words that are put together of halves.

@@ -1,5 +1,7 @@
 //! Vector instructions to steps.
 
+use std::sync::Arc;
+
 use amdgpu_hw::GfxLevel;
 use amdgpu_isa::{Extension, Field, Format, Instruction, Op, OperandKind};
 
@@ -8,11 +10,14 @@ use super::{
     operations::Written,
     shape::Shape,
     source::{Refusal, VCC, destination, literal, source},
-    step::{Action, Destination, Half, LaneKind, LaneStep, Modifiers, Source, Vector},
+    step::{Action, Destination, Direct, Function, Half, LaneKind, LaneStep, Modifiers, Operand, Source, Vector},
 };
-use crate::alu::{
-    kernel::{Form, Kernel, Operation, Type},
-    kernels::kernel,
+use crate::{
+    alu::{
+        kernel::{Form, Kernel, LANES, Operation, Type},
+        kernels::kernel,
+    },
+    wave::file::Register,
 };
 
 /// Decodes operations that have a kernel, and a result that is written there.
@@ -34,10 +39,8 @@ pub(super) fn action(shape: Shape, instruction: &Instruction, written: Written) 
     {
         *register &= 127;
     }
-    let direct = plain
-        && matches!((operation.kernel, destination), (Kernel::Narrow(_), Destination::Vgpr(_)))
-        && (carry.is_none() && !modifiers.clamp && modifiers.scale == 0);
     let rescales = matches!(instruction.op(), Op::VDivFmasF32 | Op::VDivFmasF64);
+    let direct = if rescales { None } else { Direct::new((operation, directed), sources, destination, &modifiers) };
     Ok(Action::Vector(Box::new(Vector {
         operation,
         directed,
@@ -46,9 +49,70 @@ pub(super) fn action(shape: Shape, instruction: &Instruction, written: Written) 
         carry,
         modifiers,
         plain,
-        direct: direct && !rescales,
+        direct,
         rescales,
     })))
+}
+
+impl Direct {
+    /// Returns the operation; `None` if more is done than its kernel does.
+    pub(crate) fn new(
+        (operation, directed): (&'static Operation, Option<&'static Operation>),
+        sources: [Source; 3],
+        destination: Destination,
+        modifiers: &Modifiers,
+    ) -> Option<Self> {
+        let kernel = match operation.kernel {
+            Kernel::Narrow(function) => Function::Plain(function),
+            Kernel::NarrowCarry(function) => Function::Carry(function),
+            Kernel::Wide(_) | Kernel::WideCarry(_) => return None,
+        };
+        let is_selected = modifiers.dpp.is_some() || modifiers.sdwa.is_some();
+        let is_modified = modifiers.clamp || modifiers.scale != 0;
+        let has_halves = operation.sources.iter().chain([&operation.result]).any(|kind| kind.is_16_bits());
+        if is_selected || is_modified || has_halves || matches!(destination, Destination::Scalar(_)) {
+            return None;
+        }
+        let operand = |index: usize| {
+            let kind = operation.sources.get(index)?;
+            Some(Operand::new(sources[index], *kind, change(*kind, modifiers, index)))
+        };
+        let is_float = |index: &usize| operation.sources.get(*index) == Some(&Type::F32);
+        Some(Self {
+            kernel,
+            flushing: operation.flushing,
+            is_rounded: directed.is_some(),
+            operands: [0, 1, 2].map(|index| operand(index).unwrap_or(UNUSED)),
+            floats: (0..3).filter(is_float).fold(0, |mask, index| mask | 1 << index),
+            gives_float: operation.result == Type::F32,
+        })
+    }
+}
+
+/// The operand that stands for one that the operation lacks: a register that every wave has.
+const UNUSED: Operand = Operand::Vgpr(0);
+
+/// Returns the bits of an operand that its modifiers keep, and those that they then change.
+fn change(kind: Type, modifiers: &Modifiers, index: usize) -> (u32, u32) {
+    let sign = kind.sign_bit().map_or(0, |bit| 1_u32 << bit);
+    let bit = |mask: u8| if mask >> index & 1 != 0 { sign } else { 0 };
+    (!bit(modifiers.absolutes), bit(modifiers.negates))
+}
+
+impl Operand {
+    fn new(source: Source, kind: Type, changes: (u32, u32)) -> Self {
+        const UNCHANGED: (u32, u32) = (u32::MAX, 0);
+        match source {
+            _ if kind == Type::Mask => Self::Mask(source),
+            Source::Vgpr(register) if changes == UNCHANGED => Self::Vgpr(register),
+            Source::Vgpr(register) => Self::Changed(register, changes),
+            Source::Constant(value) => {
+                Self::Constant(Arc::new(Register([value as u32 & changes.0 ^ changes.1; LANES])))
+            }
+            Source::Scalar(slot) => Self::Scalar(slot, changes),
+            other => Self::Other(other, changes),
+        }
+    }
 }
 
 /// Returns the operation and its form for rounding other than to nearest.

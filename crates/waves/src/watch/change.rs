@@ -48,10 +48,10 @@ pub(super) fn changes(before: &Registers, after: &Registers) -> Vec<Change> {
         all.push(Change::Mode(after.mode.0));
     }
     for (register, (old, new)) in (0..).zip(before.vectors.iter().zip(&after.vectors)) {
-        let changed = old.iter().zip(new).enumerate().take(before.lanes as usize);
+        let changed = old.iter().zip(new.iter()).enumerate().take(before.lanes as usize);
         let lanes = changed.fold(0, |mask, (lane, (old, new))| mask | u64::from(old != new) << lane);
         if lanes != 0 {
-            all.push(Change::Vector { register, lanes, values: Box::new(*new) });
+            all.push(Change::Vector { register, lanes, values: Box::new(new.0) });
         }
     }
     all

@@ -62,6 +62,7 @@ pub fn run_watched(
             groups: HashMap::new(),
             index: 0,
             now: None,
+            spare: None,
             report: WatchReport::default(),
             shadow: Shadow::default(),
             turns: HashMap::new(),
@@ -114,6 +115,8 @@ struct State<'s> {
     /// The index of the work-group whose waves are executed.
     index: u64,
     now: Option<Now>,
+    /// Registers that are copied to before the next instruction, in place of new ones.
+    spare: Option<Registers>,
     report: WatchReport,
     shadow: Shadow,
     /// The clocks of atomic operations, by address: those of all accesses before the next operation there.
@@ -328,7 +331,13 @@ impl Observer for Watcher<'_> {
         let stores =
             matches!(known.class, InstructionClass::Memory | InstructionClass::Image | InstructionClass::ScalarMemory);
         let wants_registers = self.is_traced(id, wave.number) || self.watch.stores.is_some() && stores;
-        let before = wants_registers.then(|| wave.registers.clone());
+        let before = wants_registers.then(|| match state.spare.take() {
+            Some(mut registers) => {
+                registers.copy_from(&wave.registers);
+                registers
+            }
+            None => wave.registers.clone(),
+        });
         state.now = Some(Now { wave: wave.number, pc: wave.pc, known, exec, before });
     }
 
@@ -351,6 +360,7 @@ impl Observer for Watcher<'_> {
             };
             state.tell(&Event::Step(step));
         }
+        state.spare = now.before.or(state.spare.take());
         if let Some(living) = state.living(now.wave) {
             living.previous = Some(now.known);
         }

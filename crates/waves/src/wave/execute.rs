@@ -106,10 +106,7 @@ impl Wave {
     }
 
     fn count_lanes_on(&mut self) {
-        let exec = self.registers.exec();
-        // Processors without an instruction that counts bits need a dozen others.
-        let all = exec == self.registers.all();
-        self.counters.lanes += u64::from(if all { self.registers.lanes } else { exec.count_ones() });
+        self.counters.lanes += self.registers.count(self.registers.exec());
     }
 
     /// Changes the indexing of VGPRs; M0 holds the offset in bits 7:0 and the mode in 15:12.
@@ -125,5 +122,6 @@ impl Wave {
         self.indexing.offset = m0 & 0xff;
         self.indexing.mode = (m0 >> 12 & 15) as u8;
         self.indexing.on = on.unwrap_or(self.indexing.on);
+        self.takes_shortcuts = !self.indexing.on && self.unit.takes_shortcuts();
     }
 }

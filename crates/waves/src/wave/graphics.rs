@@ -36,7 +36,7 @@ impl Wave {
                         continue;
                     }
                     let from = sources[if is_compressed { index / 2 } else { index }];
-                    let register = &self.registers.vectors[usize::from(from)];
+                    let register: &Lanes = &self.registers.vectors[usize::from(from)];
                     for (to, from) in to.iter_mut().zip(register) {
                         *to = match index {
                             _ if !is_compressed => *from,
@@ -56,7 +56,7 @@ impl Wave {
                 });
             }
             GraphicsStep::Interpolate { kind, destination, source, attribute, channel } => {
-                let mut out: Lanes = self.registers.vectors[usize::from(destination)];
+                let mut out: Lanes = self.registers.vectors[usize::from(destination)].0;
                 let flushes = self.registers.mode.flushes_output32();
                 for lane in lanes(exec) {
                     let [p0, p10, p20] = values(graphics, lane, attribute, channel);

@@ -51,7 +51,7 @@ impl Wave {
                 for lane in 0..64 {
                     self.pad.out[lane] = self.registers.lane(step.sources[0], 1, lane ^ 32) as u32;
                 }
-                self.registers.write(step.destination, &self.pad.out, exec);
+                self.registers.exchange(step.destination, &mut self.pad.out, exec);
             }
             LaneKind::Dot { bits, highs } => {
                 for lane in 0..64 {
@@ -65,7 +65,7 @@ impl Wave {
                     let clamped = sum.clamp(i64::from(i32::MIN), i64::from(i32::MAX));
                     self.pad.out[lane] = if step.flags & 0x80 != 0 { clamped as u32 } else { sum as u32 };
                 }
-                self.registers.write(step.destination, &self.pad.out, exec);
+                self.registers.exchange(step.destination, &mut self.pad.out, exec);
             }
         }
         Ok(())
@@ -91,7 +91,7 @@ impl Wave {
             let start = self.registers.lane(step.sources[1], 1, lane) as u32;
             self.pad.out[lane] = start.wrapping_add((mask & below).count_ones());
         }
-        self.registers.write(step.destination, &self.pad.out, on);
+        self.registers.exchange(step.destination, &mut self.pad.out, on);
     }
 
     /// Swaps two registers, whose numbers are raised.
@@ -100,7 +100,7 @@ impl Wave {
         let first = self.checked(u32::from(first) + source, 1)?;
         let second = self.checked(u32::from(step.destination) + destination, 1)?;
         let exec = self.registers.exec();
-        let (a, b) = (self.registers.vectors[usize::from(first)], self.registers.vectors[usize::from(second)]);
+        let (a, b) = (self.registers.vectors[usize::from(first)].0, self.registers.vectors[usize::from(second)].0);
         self.registers.write(first, &b, exec);
         self.registers.write(second, &a, exec);
         Ok(())
@@ -122,7 +122,7 @@ impl Wave {
         for lane in 0..64 {
             self.pad.out[lane] = sources[lane].map_or(0, |from| self.registers.lane(read, 1, from.into())) as u32;
         }
-        self.registers.write(written, &self.pad.out, on);
+        self.registers.exchange(written, &mut self.pad.out, on);
         Ok(())
     }
 
@@ -146,7 +146,7 @@ impl Wave {
                 on &= !(1 << lane);
             }
         }
-        self.registers.write(step.destination, &self.pad.out, on);
+        self.registers.exchange(step.destination, &mut self.pad.out, on);
     }
 
     /// Returns the lanes that are on, lowest first.

@@ -1,6 +1,7 @@
 //! A wave: its registers, and the execution of steps on them.
 
 mod execute;
+pub(crate) mod file;
 mod graphics;
 mod hardware;
 mod lanes;

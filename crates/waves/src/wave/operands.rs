@@ -3,10 +3,11 @@
 use super::registers::Registers;
 use crate::{
     alu::{
-        kernel::{Lanes, Type, WideLanes, flush32},
+        kernel::{LANES, Lanes, Type, WideLanes, flush32},
         mask::spread,
+        moves,
     },
-    program::step::{Modifiers, Source},
+    program::step::{Modifiers, Operand, Source},
 };
 
 /// The lane that each lane's first source comes from, if a selection is on.
@@ -21,33 +22,67 @@ pub(super) fn flush16(bits: u32) -> u32 {
     if bits & 0x7c00 == 0 { bits & 0x8000 } else { bits }
 }
 
-/// Replaces denormals by zero.
-pub(crate) fn flush_lanes(lanes: &mut Lanes) {
-    for value in lanes {
-        *value = flush32(*value);
-    }
-}
-
 impl Registers {
+    /// Returns an operand of a [`Direct`](crate::program::step::Direct) operation, in `buffer` if no register holds it as it is.
+    #[inline(always)]
+    pub(crate) fn operand<'a>(&'a self, operand: &'a Operand, flushes: bool, buffer: &'a mut Lanes) -> &'a Lanes {
+        // Two comparisons for what most operands are, in place of a jump that depends on the operand.
+        let held: &Lanes = match operand {
+            Operand::Vgpr(register) => &self.vectors[usize::from(*register)],
+            Operand::Constant(lanes) => lanes,
+            _ => return self.made(operand, flushes, buffer),
+        };
+        if !flushes {
+            return held;
+        }
+        moves::flushed(self.unit, buffer, held);
+        buffer
+    }
+
+    /// Returns an operand that is not held as it is.
+    #[inline(never)]
+    fn made<'a>(&self, operand: &Operand, flushes: bool, buffer: &'a mut Lanes) -> &'a Lanes {
+        match operand {
+            Operand::Changed(register, changes) => {
+                moves::change(self.unit, buffer, &self.vectors[usize::from(*register)], *changes);
+                if flushes {
+                    moves::flush(self.unit, buffer);
+                }
+            }
+            Operand::Scalar(slot, changes) => {
+                self.spread_scalar(self.scalars[usize::from(*slot)], *changes, flushes, buffer);
+            }
+            Operand::Other(source, changes) => {
+                self.spread_scalar(self.scalar(*source, 1) as u32, *changes, flushes, buffer);
+            }
+            Operand::Mask(source) => spread(self.unit, self.scalar(*source, 2), buffer),
+            Operand::Vgpr(_) | Operand::Constant(_) => {}
+        }
+        buffer
+    }
+
+    /// Returns a scalar as an operand of every lane.
+    fn spread_scalar(&self, value: u32, (kept, flipped): (u32, u32), flushes: bool, buffer: &mut Lanes) {
+        let changed = value & kept ^ flipped;
+        moves::fill(self.unit, buffer, if flushes { flush32(changed) } else { changed });
+    }
+
     /// Returns an unmodified operand of 32 bits, in `buffer` if no register holds it as it is.
     pub(crate) fn narrow<'a>(&'a self, source: Source, kind: Type, buffer: &'a mut Lanes) -> &'a Lanes {
         let flushes = kind == Type::F32 && self.mode.flushes_input32();
         match source {
             Source::Vgpr(register) if flushes => {
-                let values = &self.vectors[usize::from(register)];
-                for (value, to) in values.iter().zip(buffer.iter_mut()) {
-                    *to = flush32(*value);
-                }
+                moves::flushed(self.unit, buffer, &self.vectors[usize::from(register)]);
                 buffer
             }
             Source::Vgpr(register) => &self.vectors[usize::from(register)],
             _ if kind == Type::Mask => {
-                spread(self.scalar(source, 2), buffer);
+                spread(self.unit, self.scalar(source, 2), buffer);
                 buffer
             }
             _ => {
                 let value = self.scalar(source, 1) as u32;
-                *buffer = [if flushes { flush32(value) } else { value }; 64];
+                moves::fill(self.unit, buffer, if flushes { flush32(value) } else { value });
                 buffer
             }
         }
@@ -74,18 +109,14 @@ impl Registers {
         let flushes32 = kind == Type::F32 && self.mode.flushes_input32();
         if selection.is_none() && part.is_none() && !kind.is_16_bits() {
             let (kept, flipped) = (if absolutes { !sign } else { u32::MAX }, if negates { sign } else { 0 });
-            let change = |value: u32| {
-                let changed = value & kept ^ flipped;
-                if flushes32 { flush32(changed) } else { changed }
-            };
             match source {
                 Source::Vgpr(register) => {
-                    let values = &self.vectors[usize::from(register)];
-                    for (value, to) in values.iter().zip(buffer.iter_mut()) {
-                        *to = change(*value);
-                    }
+                    moves::change(self.unit, buffer, &self.vectors[usize::from(register)], (kept, flipped));
                 }
-                _ => *buffer = [change(self.scalar(source, 1) as u32); 64],
+                _ => moves::fill(self.unit, buffer, self.scalar(source, 1) as u32 & kept ^ flipped),
+            }
+            if flushes32 {
+                moves::flush(self.unit, buffer);
             }
             return buffer;
         }
@@ -133,16 +164,23 @@ impl Registers {
         if kind.dwords() == 1 {
             let mut narrow = [0; 64];
             let values = self.modified((source, index), kind, modifiers, selection, &mut narrow);
-            for (value, to) in values.iter().zip(buffer) {
-                *to = u64::from(*value);
-            }
+            moves::join(self.unit, buffer, values, &[0; LANES]);
             return;
         }
         let bit = |mask: u8| mask >> index & 1 != 0;
         let sign = kind.sign_bit().map_or(0, |bit| 1_u64 << bit);
         let flushes = kind == Type::F64 && self.mode.flushes_input64();
-        for (lane, to) in buffer.iter_mut().enumerate() {
-            let mut value = self.lane(source, 2, lane);
+        if let Source::Vgpr(register) = source {
+            let register = usize::from(register);
+            moves::join(self.unit, buffer, &self.vectors[register], &self.vectors[register + 1]);
+        } else {
+            *buffer = [self.scalar(source, 2); LANES];
+        }
+        if !flushes && !bit(modifiers.absolutes) && !bit(modifiers.negates) {
+            return;
+        }
+        for to in buffer {
+            let mut value = *to;
             if bit(modifiers.absolutes) {
                 value &= !sign;
             }

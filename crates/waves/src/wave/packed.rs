@@ -71,7 +71,7 @@ impl Wave {
         let [x, y, z] = &pad.narrow;
         function(*unit, &mut pad.out, &[x, y, z], registers.mode);
         self.finish(dot.operation.result, &Modifiers { clamp: dot.clamp, ..Modifiers::NONE });
-        self.registers.write(dot.destination, &self.pad.out, on);
+        self.registers.exchange(dot.destination, &mut self.pad.out, on);
     }
 
     /// Executes both halves of a packed operation.
@@ -95,13 +95,13 @@ impl Wave {
             let [x, y, z] = &pad.narrow;
             function(*unit, &mut pad.out, &[x, y, z], registers.mode);
             self.finish(packed.operation.result, &modifiers);
-            *result = self.pad.out;
+            *result = self.pad.out.0;
         }
         for lane in 0..64 {
             self.pad.out[lane] = results[0][lane] & 0xffff | results[1][lane] << 16;
         }
         let (_, on) = selection(&self.registers, packed.dpp.as_ref());
-        self.registers.write(packed.destination, &self.pad.out, on);
+        self.registers.exchange(packed.destination, &mut self.pad.out, on);
     }
 
     /// Executes a multiplication and addition whose operands have either size.
@@ -148,6 +148,6 @@ impl Wave {
                 }
             };
         }
-        registers.write(mix.destination, &pad.out, on);
+        registers.exchange(mix.destination, &mut pad.out, on);
     }
 }

@@ -2,8 +2,9 @@
 
 use amdgpu_hw::GfxLevel;
 
+use super::file::Register;
 use crate::{
-    alu::{kernel::Lanes, mask::spread},
+    alu::{kernel::Lanes, mask::spread, moves, unit::Unit},
     number::mode::Mode,
     program::{
         source::{EXEC, VCC},
@@ -21,8 +22,12 @@ pub(crate) struct Registers {
     pub(crate) level: GfxLevel,
     /// Lanes: 32 or 64.
     pub(crate) lanes: u32,
+    /// A mask with a bit for every lane.
+    all: u64,
     pub(crate) scalars: [u32; SLOTS],
-    pub(crate) vectors: Vec<Lanes>,
+    pub(crate) vectors: Vec<Box<Register>>,
+    /// The vector instructions that move lanes.
+    pub(crate) unit: Unit,
     pub(crate) scc: bool,
     pub(crate) mode: Mode,
     /// The first VGPR that both halves of the wave share.
@@ -33,12 +38,21 @@ pub(crate) struct Registers {
 }
 
 impl Registers {
-    pub(crate) fn new(level: GfxLevel, lanes: u32, vgprs: u32, first_shared: u32, mode: Mode) -> Self {
+    /// Returns registers that hold zeroes, with vector registers that do.
+    pub(crate) fn new(
+        level: GfxLevel,
+        lanes: u32,
+        (vectors, first_shared): (Vec<Box<Register>>, u32),
+        mode: Mode,
+        unit: Unit,
+    ) -> Self {
         Self {
             level,
             lanes,
+            all: if lanes == 32 { 0xffff_ffff } else { u64::MAX },
             scalars: [0; SLOTS],
-            vectors: vec![[0; 64]; vgprs as usize],
+            vectors,
+            unit,
             scc: false,
             mode,
             first_shared: first_shared as usize,
@@ -47,9 +61,19 @@ impl Registers {
         }
     }
 
+    /// Copies all registers of a wave of the same size, without new memory.
+    pub(crate) fn copy_from(&mut self, other: &Self) {
+        let Self { level, lanes, all, scalars, vectors, unit, scc, mode, first_shared, mask, mask_of } = other;
+        self.vectors.clone_from(vectors);
+        (self.level, self.lanes, self.all) = (*level, *lanes, *all);
+        (self.unit, self.first_shared) = (*unit, *first_shared);
+        (self.scalars, self.scc, self.mode) = (*scalars, *scc, *mode);
+        (self.mask, self.mask_of) = (*mask, *mask_of);
+    }
+
     /// Returns a mask with a bit for every lane.
     pub(crate) fn all(&self) -> u64 {
-        if self.lanes == 32 { 0xffff_ffff } else { u64::MAX }
+        self.all
     }
 
     /// Returns the dwords of a lane mask.
@@ -70,6 +94,13 @@ impl Registers {
     /// Returns the lanes that are on.
     pub(crate) fn exec(&self) -> u64 {
         self.lane_mask(EXEC)
+    }
+
+    /// Returns the number of lanes in a mask.
+    #[inline(always)]
+    pub(crate) fn count(&self, on: u64) -> u64 {
+        // Processors without an instruction that counts bits need a dozen others.
+        u64::from(if on == self.all { self.lanes } else { on.count_ones() })
     }
 
     /// Writes one or two scalar registers.
@@ -125,22 +156,41 @@ impl Registers {
         }
     }
 
+    /// Returns `true` if a write of the lanes in `on` replaces a register as a whole.
+    fn replaces(&self, index: usize, on: u64) -> bool {
+        on == self.all() && index < self.first_shared
+    }
+
     /// Writes the lanes of `on`.
     pub(crate) fn write(&mut self, register: u16, values: &Lanes, on: u64) {
         let index = usize::from(register);
-        if on == self.all() && index < self.first_shared {
-            self.vectors[index] = *values;
-            return;
+        if self.replaces(index, on) {
+            moves::copy(self.unit, &mut self.vectors[index], values);
+        } else {
+            self.merge(index, values, on);
         }
+    }
+
+    /// Writes the lanes of `on`. What `values` holds afterwards is undefined.
+    #[inline(always)]
+    pub(crate) fn exchange(&mut self, register: u16, values: &mut Box<Register>, on: u64) {
+        let index = usize::from(register);
+        if self.replaces(index, on) {
+            std::mem::swap(&mut self.vectors[index], values);
+        } else {
+            self.merge(index, values, on);
+        }
+    }
+
+    /// Writes some lanes of a register.
+    #[inline(never)]
+    fn merge(&mut self, index: usize, values: &Lanes, on: u64) {
         if on != self.mask_of {
             self.mask_of = on;
-            spread(on, &mut self.mask);
-            self.mask = self.mask.map(u32::wrapping_neg);
+            spread(self.unit, on, &mut self.mask);
+            moves::negate(self.unit, &mut self.mask);
         }
-        let target = &mut self.vectors[index];
-        for ((target, value), mask) in target.iter_mut().zip(values).zip(&self.mask) {
-            *target = *target & !mask | value & mask;
-        }
+        moves::blend(self.unit, &mut self.vectors[index], values, &self.mask);
         if index >= self.first_shared {
             self.mirror(index, on);
         }

@@ -1,8 +1,8 @@
 //! Results of vector operations: scaling, clamping, flushing, and their place in a register.
 
-use super::{operands::flush_lanes, state::Wave};
+use super::state::Wave;
 use crate::{
-    alu::kernel::Type,
+    alu::{kernel::Type, moves},
     number::{
         half,
         round::{direct, to_f32},
@@ -41,11 +41,11 @@ impl Wave {
         match result {
             Type::F32 => {
                 if mode.flushes_output32() && !std::mem::take(&mut self.pad.flushed) {
-                    flush_lanes(&mut self.pad.out);
+                    moves::flush(self.unit, &mut self.pad.out);
                 }
                 if modifies {
                     let scale = factor(modifiers.scale, mode.flushes_output32());
-                    for bits in &mut self.pad.out {
+                    for bits in self.pad.out.iter_mut() {
                         let mut value = f64::from(f32::from_bits(*bits)) * scale;
                         if modifiers.clamp {
                             value = clamped(value, mode.clamps_nan());
@@ -53,19 +53,19 @@ impl Wave {
                         *bits = to_f32(value, mode.round32()).to_bits();
                     }
                     if mode.flushes_output32() {
-                        flush_lanes(&mut self.pad.out);
+                        moves::flush(self.unit, &mut self.pad.out);
                     }
                 }
             }
             // Moves and selections may clamp as floats.
             Type::Bits32 if modifiers.clamp => {
-                for bits in &mut self.pad.out {
+                for bits in self.pad.out.iter_mut() {
                     *bits = (clamped(f64::from(f32::from_bits(*bits)), mode.clamps_nan()) as f32).to_bits();
                 }
             }
             Type::F16 if modifies => {
                 let scale = factor(modifiers.scale, mode.flushes_output64());
-                for bits in &mut self.pad.out {
+                for bits in self.pad.out.iter_mut() {
                     let mut value = half::Half(*bits as u16).wide() * scale;
                     if modifiers.clamp {
                         value = clamped(value, mode.clamps_nan());
@@ -97,11 +97,11 @@ impl Wave {
     pub(super) fn place(&mut self, register: u16, result: Type, modifiers: &Modifiers) {
         let old = &self.registers.vectors[usize::from(register)];
         if let Some((select, unused)) = modifiers.sdwa.and_then(|sdwa| sdwa.destination) {
-            for (value, old) in self.pad.out.iter_mut().zip(old) {
+            for (value, old) in self.pad.out.iter_mut().zip(old.iter()) {
                 *value = place(*value, *old, select, unused);
             }
         } else if result.is_16_bits() {
-            for (value, old) in self.pad.out.iter_mut().zip(old) {
+            for (value, old) in self.pad.out.iter_mut().zip(old.iter()) {
                 *value = match modifiers.half {
                     Half::Only => *value & 0xffff,
                     Half::Low => *old & 0xffff_0000 | *value & 0xffff,

@@ -1,6 +1,6 @@
 //! The state of a wave, and what is around it.
 
-use super::registers::Registers;
+use super::{file::Register, registers::Registers};
 use crate::{
     alu::{
         kernel::{Lanes, WideLanes},
@@ -31,6 +31,8 @@ pub(crate) struct Wave {
     pub(crate) pad: Box<Pad>,
     /// The vector instructions that compute its lanes.
     pub(crate) unit: Unit,
+    /// Frequent forms of vector operations need not go by the general rule: no register is indexed, and `unit` allows it.
+    pub(crate) takes_shortcuts: bool,
     /// The descriptor of the last buffer, and the buffer.
     pub(crate) described: Option<([u32; 4], Buffer)>,
     /// The exports and attributes of a wave of a graphics stage; `None` for compute shaders.
@@ -48,9 +50,11 @@ pub(crate) struct Graphics {
 
 /// Space for operands and results.
 pub(crate) struct Pad {
-    pub(crate) narrow: [Lanes; 3],
+    pub(crate) narrow: [Register; 3],
     pub(crate) wide: [WideLanes; 3],
-    pub(crate) out: Lanes,
+    pub(crate) out: Box<Register>,
+    /// The result of the second operation of a pair.
+    pub(crate) second: Box<Register>,
     pub(crate) wide_out: WideLanes,
     pub(crate) carries: Lanes,
     /// `true` if denormals of the result were replaced already.
@@ -60,9 +64,10 @@ pub(crate) struct Pad {
 impl Default for Pad {
     fn default() -> Self {
         Self {
-            narrow: [[0; 64]; 3],
+            narrow: Default::default(),
             wide: [[0; 64]; 3],
-            out: [0; 64],
+            out: Box::default(),
+            second: Box::default(),
             wide_out: [0; 64],
             carries: [0; 64],
             flushed: false,

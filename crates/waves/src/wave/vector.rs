@@ -1,21 +1,22 @@
 //! Vector operations.
 
 use super::{
-    operands::{Selection, flush_lanes},
+    file::Register,
+    operands::Selection,
     registers::{Registers, lanes},
-    state::Wave,
+    state::{Pad, Wave},
 };
 use crate::{
     alu::{
         kernel::{Kernel, Lanes, Operation, Type},
-        mask,
+        mask, moves,
     },
     flaw::Flaw,
     number::round::Direction,
     outcome::Reason,
     program::{
         source::{EXEC, VCC},
-        step::{Destination, Source, Vector},
+        step::{Destination, Direct, Flushes, Function, Source, Vector},
     },
 };
 
@@ -36,17 +37,30 @@ fn read<'a>(
     }
 }
 
+/// Computes all lanes of an operation.
+#[inline(always)]
+fn evaluate(
+    registers: &Registers,
+    direct: &Direct,
+    (function, flushes): (Function, Flushes),
+    (pads, out, carries): (&mut [Register; 3], &mut Register, &mut Lanes),
+) {
+    let [x, y, z] = pads;
+    let [a, b, c] = &direct.operands;
+    let bit = |index: u8| flushes.operands >> index & 1 != 0;
+    let sources = [registers.operand(a, bit(0), x), registers.operand(b, bit(1), y), registers.operand(c, bit(2), z)];
+    match function {
+        Function::Plain(function) => function(registers.unit, out, &sources, registers.mode),
+        Function::Carry(function) => function(registers.unit, out, carries, &sources),
+    }
+    if flushes.result {
+        moves::flush(registers.unit, out);
+    }
+}
+
 impl Wave {
-    /// Executes a vector operation.
-    #[inline(always)]
+    /// Executes a vector operation by its general rule.
     pub(crate) fn vector(&mut self, vector: &Vector) -> Result<(), Reason> {
-        if vector.direct
-            && !self.indexing.on
-            && let Destination::Vgpr(register) = vector.destination
-            && self.direct(vector, register)
-        {
-            return Ok(());
-        }
         if self.indexing.on {
             let indexed = self.indexed(vector)?;
             self.compute(&indexed);
@@ -56,46 +70,46 @@ impl Wave {
         self.store_result(vector)
     }
 
-    /// Executes an operation of 32 bits whose operands and result are as they lie in registers. Returns `false`, and does nothing, if
-    /// its kernel is another.
+    /// Executes a vector operation whose kernel gives all that is written, as most instructions are. Returns `false`, and does nothing,
+    /// if it or the mode asks for more.
     #[inline(always)]
-    fn direct(&mut self, vector: &Vector, register: u16) -> bool {
-        let Self { registers, pad, unit, .. } = self;
-        let mode = registers.mode;
-        let operation = match vector.directed {
-            Some(directed) if mode.round32() != Direction::Nearest => directed,
-            _ => vector.operation,
-        };
-        let (flushes_input, flushes_output) = (mode.flushes_input32(), mode.flushes_output32());
-        let flushing = operation.flushing.filter(|_| flushes_input && flushes_output);
-        let ((Some(function), _) | (None, Kernel::Narrow(function))) = (flushing, operation.kernel) else {
-            return false;
-        };
-        let [x, y, z] = &mut pad.narrow;
-        // Only floats are read other than they lie, and only if the kernel does not do it.
-        let kind = |index: usize| match operation.sources.get(index) {
-            Some(kind) if flushing.is_none() => *kind,
-            _ => Type::Bits32,
-        };
-        let [a, b, c] = vector.sources;
-        let sources = match operation.sources.len() {
-            1 => [registers.narrow(a, kind(0), x), &*y, &*z],
-            2 => [registers.narrow(a, kind(0), x), registers.narrow(b, kind(1), y), &*z],
-            _ => [registers.narrow(a, kind(0), x), registers.narrow(b, kind(1), y), registers.narrow(c, kind(2), z)],
-        };
-        function(*unit, &mut pad.out, &sources, mode);
-        if operation.result == Type::F32 && flushes_output && flushing.is_none() {
-            flush_lanes(&mut pad.out);
-        }
+    pub(crate) fn direct(&mut self, vector: &Vector) -> bool {
+        let Some(direct) = vector.direct.as_ref().filter(|_| self.takes_shortcuts) else { return false };
+        let Self { registers, pad, counters, .. } = self;
+        let Some(chosen) = direct.function(registers.mode) else { return false };
+        let Pad { narrow, out, carries, .. } = &mut **pad;
+        evaluate(registers, direct, chosen, (narrow, out, carries));
         let on = registers.exec();
-        registers.write(register, &pad.out, on);
+        counters.instructions += 1;
+        counters.lanes += registers.count(on);
+        if let (Destination::Vgpr(register), None) = (vector.destination, vector.carry) {
+            registers.exchange(register, out, on);
+        } else {
+            self.write_with_masks(vector, on);
+        }
         true
+    }
+
+    /// Writes the result and the lane masks of an operation whose kernel gives all that is written.
+    #[inline(never)]
+    fn write_with_masks(&mut self, vector: &Vector, on: u64) {
+        if let Some(slot) = vector.carry {
+            self.write_carries(slot, on);
+        }
+        match vector.destination {
+            Destination::Vgpr(register) => self.registers.exchange(register, &mut self.pad.out, on),
+            Destination::Mask { slot, exec } => self.write_mask(slot, exec, on),
+            Destination::Scalar(_) => {}
+        }
     }
 
     /// Executes two operations that read their operands before either writes.
     pub(crate) fn dual(&mut self, pair: &[Vector; 2]) -> Result<(), Reason> {
+        if self.dual_direct(pair) {
+            return Ok(());
+        }
         self.compute(&pair[0]);
-        let first = self.pad.out;
+        let first = self.pad.out.clone();
         self.compute(&pair[1]);
         let second = std::mem::replace(&mut self.pad.out, first);
         // The mark is that of the second alone; to replace denormals again does no harm.
@@ -103,6 +117,29 @@ impl Wave {
         self.store_result(&pair[0])?;
         self.pad.out = second;
         self.store_result(&pair[1])
+    }
+
+    /// Executes two operations whose kernels give all that is written. Returns `false`, and does nothing, if one is not of this kind.
+    fn dual_direct(&mut self, pair: &[Vector; 2]) -> bool {
+        let [first, second] = pair;
+        let (Some(a), Some(b)) = (&first.direct, &second.direct) else { return false };
+        if !self.takes_shortcuts {
+            return false;
+        }
+        let (Destination::Vgpr(to), Destination::Vgpr(other)) = (first.destination, second.destination) else {
+            return false;
+        };
+        let Self { registers, pad, .. } = self;
+        let (Some(chosen_a), Some(chosen_b)) = (a.function(registers.mode), b.function(registers.mode)) else {
+            return false;
+        };
+        let Pad { narrow, out, second, carries, .. } = &mut **pad;
+        evaluate(registers, a, chosen_a, (&mut *narrow, out, &mut *carries));
+        evaluate(registers, b, chosen_b, (narrow, second, carries));
+        let on = registers.exec();
+        registers.exchange(to, out, on);
+        registers.exchange(other, second, on);
+        true
     }
 
     /// Returns the lanes that a selection leaves on.
@@ -160,9 +197,7 @@ impl Wave {
                     _ => {}
                 }
                 if operation.result.dwords() == 1 {
-                    for (value, to) in pad.wide_out.iter().zip(&mut pad.out) {
-                        *to = *value as u32;
-                    }
+                    moves::halves(unit, &mut pad.out, &pad.wide_out, false);
                 }
             }
         }
@@ -193,40 +228,44 @@ impl Wave {
         let operation = vector.operation;
         self.finish(operation.result, &vector.modifiers);
         if let Some(slot) = vector.carry {
-            let lost = self.flaw == Some(Flaw::LostCarry);
-            let carries = if lost { 0 } else { mask::gather(&self.pad.carries) & on };
-            self.registers.set_mask(slot, carries);
+            self.write_carries(slot, on);
         }
         match vector.destination {
-            Destination::Mask { slot, exec } => {
-                let mask = mask::gather(&self.pad.out) & on;
-                if let Some(slot) = slot {
-                    self.registers.set_mask(slot, mask);
-                }
-                if exec {
-                    self.registers.set_mask(EXEC, mask);
-                }
-            }
+            Destination::Mask { slot, exec } => self.write_mask(slot, exec, on),
             Destination::Scalar(slot) => self.registers.set_scalar(slot, 1, self.pad.out[0].into()),
             Destination::Vgpr(register) => {
                 let register = self.indexed_destination(register, operation.result.dwords())?;
                 self.place(register, operation.result, &vector.modifiers);
                 if operation.result.dwords() == 2 {
-                    let Self { registers, pad, .. } = self;
-                    for (value, to) in pad.wide_out.iter().zip(&mut pad.out) {
-                        *to = *value as u32;
-                    }
-                    registers.write(register, &pad.out, on);
-                    for (value, to) in pad.wide_out.iter().zip(&mut pad.out) {
-                        *to = (*value >> 32) as u32;
-                    }
-                    registers.write(register + 1, &pad.out, on);
+                    let Self { registers, pad, unit, .. } = self;
+                    moves::halves(*unit, &mut pad.out, &pad.wide_out, false);
+                    registers.exchange(register, &mut pad.out, on);
+                    moves::halves(*unit, &mut pad.out, &pad.wide_out, true);
+                    registers.exchange(register + 1, &mut pad.out, on);
                 } else {
-                    self.registers.write(register, &self.pad.out, on);
+                    self.registers.exchange(register, &mut self.pad.out, on);
                 }
             }
         }
         Ok(())
+    }
+
+    /// Writes the carries in the pad to a lane mask.
+    fn write_carries(&mut self, slot: u8, on: u64) {
+        let lost = self.flaw == Some(Flaw::LostCarry);
+        let carries = if lost { 0 } else { mask::gather(self.unit, &self.pad.carries) & on };
+        self.registers.set_mask(slot, carries);
+    }
+
+    /// Writes the bits in the pad to lane masks.
+    fn write_mask(&mut self, slot: Option<u8>, exec: bool, on: u64) {
+        let mask = mask::gather(self.unit, &self.pad.out) & on;
+        if let Some(slot) = slot {
+            self.registers.set_mask(slot, mask);
+        }
+        if exec {
+            self.registers.set_mask(EXEC, mask);
+        }
     }
 
     /// Returns the operation with the indexed numbers of its sources.

@@ -172,6 +172,7 @@ pub(super) fn all_lanes_of_memory<O: Observer>(
 ) {
     // An observer wants to know of each lane.
     let at_once = match kind {
+        _ if !registers.unit.takes_shortcuts() => false,
         MemoryKind::Access(DataKind::Load(Data::Dwords(1))) if !O::TOUCHED => {
             load_all::<1, O>(registers, space, (1, ends.destination), places);
             true

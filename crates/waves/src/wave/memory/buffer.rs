@@ -99,7 +99,7 @@ impl Addresses for BufferAddresses<'_> {
         if step.address64 || self.shares || !self.reach.is_linear() {
             return lane_by_lane(self, registers, byte, on, addresses);
         }
-        let register = |offset: bool| &registers.vectors[usize::from(step.address + u16::from(offset))];
+        let register = |offset: bool| &registers.vectors[usize::from(step.address + u16::from(offset))].0;
         let index = step.has_index.then(|| register(false));
         let offset = if step.has_offset { register(step.has_index) } else { &[0; LANES] };
         on & self.reach.linear(self.unit, (index, offset, step.offset.wrapping_add(byte)), addresses)

@@ -24,7 +24,7 @@ impl Wave {
     ) -> Result<(), Reason> {
         let passed = self.registers.vectors.len();
         let first_shared = std::mem::replace(&mut self.registers.first_shared, usize::MAX);
-        self.registers.vectors.push([0; 64]);
+        self.registers.vectors.push(Box::default());
         let start = u64::from((self.registers.scalars[usize::from(M0)] & 0xffff).wrapping_add(step.offset));
         let place = |lane: usize| start + 4 * lane as u64;
         if step.stores {
