@@ -1,6 +1,7 @@
 //! Operations on 16-bit integers.
 
-use crate::alu::kernel::{Bits16, operations};
+use super::word::chosen;
+use crate::alu::kernel::{Bits16, Bits32, operations};
 
 operations! { TABLE;
     narrow [VMovB16] (a: u16) -> u16 { a }
@@ -8,7 +9,7 @@ operations! { TABLE;
     narrow [VAndB16] (a: u16, b: u16) -> u16 { a & b }
     narrow [VOrB16] (a: u16, b: u16) -> u16 { a | b }
     narrow [VXorB16] (a: u16, b: u16) -> u16 { a ^ b }
-    narrow [VCndmaskB16] (a: Bits16, b: Bits16, c: bool) -> Bits16 { if c { b } else { a } }
+    narrow [VCndmaskB16] (a: Bits16, b: Bits16, c: bool) -> Bits16 { Bits16(chosen(Bits32(a.0.into()), Bits32(b.0.into()), c).0 as u16) }
     narrow [VAddU16, VPkAddU16, VAddNcU16, VAddI16, VPkAddI16, VAddNcI16] (a: u16, b: u16) -> u16 { a.wrapping_add(b) }
     narrow [VSubU16, VPkSubU16, VSubNcU16, VSubI16, VPkSubI16, VSubNcI16] (a: u16, b: u16) -> u16 { a.wrapping_sub(b) }
     narrow [VSubrevU16] (a: u16, b: u16) -> u16 { b.wrapping_sub(a) }
