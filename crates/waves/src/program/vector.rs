@@ -103,6 +103,8 @@ impl Operand {
     fn new(source: Source, kind: Type, changes: (u32, u32)) -> Self {
         const UNCHANGED: (u32, u32) = (u32::MAX, 0);
         match source {
+            // A vector register has a bit in each lane.
+            Source::Vgpr(register) if kind == Type::Mask => Self::Vgpr(register),
             _ if kind == Type::Mask => Self::Mask(source),
             Source::Vgpr(register) if changes == UNCHANGED => Self::Vgpr(register),
             Source::Vgpr(register) => Self::Changed(register, changes),

@@ -1,0 +1,80 @@
+//! Shortcuts and vector instructions of the host do not affect what programs compute.
+//!
+//! Programs of random instructions, in which every operation that the interpreter executes occurs, start with random registers, EXEC,
+//! modes and memory. `Vectors::Plain`, which executes each instruction by its general rule and each access lane by lane, has to leave
+//! the same memory, registers, counts, faults and hangs as the other choices.
+//!
+//! `EXACT_PROGRAMS` is the number of programs (2,500 without it), `EXACT_SEED` the seed of the first.
+
+mod bank;
+mod draw;
+mod frame;
+
+use std::{collections::BTreeSet, env};
+
+use amdgpu_hw::GfxLevel;
+use amdgpu_isa::WaveSize;
+use amdgpu_waves::Vectors;
+
+use bank::Bank;
+use draw::Draw;
+use frame::Frame;
+
+/// The number of random instructions of a program.
+const LENGTH: usize = 12;
+
+/// Returns every generation with its wave sizes.
+fn kinds() -> Vec<(GfxLevel, WaveSize)> {
+    let mut all = Vec::new();
+    for level in GfxLevel::ALL {
+        if level >= GfxLevel::Gfx10 {
+            all.push((level, WaveSize::Wave32));
+        }
+        all.push((level, WaveSize::Wave64));
+    }
+    all
+}
+
+/// Returns a number of the environment.
+fn number(name: &str, default: u64) -> u64 {
+    env::var(name).map_or(default, |text| text.parse().unwrap_or_else(|error| panic!("{name} is {text:?}: {error}")))
+}
+
+#[test]
+fn random_programs_leave_the_same_with_and_without_shortcuts() {
+    let (programs, seed) = (number("EXACT_PROGRAMS", 2500), number("EXACT_SEED", 1));
+    let kinds = kinds();
+    let each = programs.div_ceil(kinds.len() as u64);
+    // What an instruction does with operands of every kind is drawn more often in long runs.
+    let variants = if programs > 100_000 { 12 } else { 2 };
+    let (mut done, mut executed) = (0, 0);
+    for (index, (level, wave)) in (1..).zip(kinds) {
+        let mut draw = Draw::new(seed ^ index << 32);
+        let frame = Frame::new(level, wave);
+        let bank = Bank::new(&frame, &mut draw, variants);
+        let mut met = BTreeSet::new();
+        for round in 0..each {
+            let mut start = frame.start(&mut draw);
+            for place in 0..LENGTH {
+                // Each operation in turn, so that all are met, then any.
+                let at = if place == 0 { round as usize } else { draw.below(bank.len()) };
+                let (name, words) = bank.draw(at, &mut draw);
+                met.insert(name);
+                start.add(words);
+            }
+            let expected = frame.run(&start, Vectors::Plain);
+            for vectors in [Vectors::Detected, Vectors::Avx2, Vectors::Baseline] {
+                let found = frame.run(&start, vectors);
+                assert!(found == expected, "{}", frame.difference(&start, vectors, (&expected, &found)));
+            }
+            executed += expected.instructions();
+        }
+        done += each;
+        println!("{level}, {} lanes: {each} programs of {} operations, {} met", wave.lanes(), bank.len(), met.len());
+        if each >= bank.len() as u64 {
+            assert_eq!(met.len(), bank.len(), "{level}: every operation is met");
+        }
+    }
+    println!("{done} programs, {executed} instructions each way");
+    assert!(done >= programs && executed > 20 * done);
+}
