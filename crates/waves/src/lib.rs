@@ -24,6 +24,7 @@
     clippy::struct_excessive_bools,
     reason = "registers are bits that operations read as numbers of either sign, lane by lane"
 )]
+#![allow(clippy::vec_box, reason = "vector registers change places with results, which moves a pointer")]
 
 mod alu;
 mod atomic;
