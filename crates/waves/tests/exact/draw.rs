@@ -51,7 +51,7 @@ impl Draw {
             4 => self.word() % 64,
             // Floats between 2^-8 and 2^8.
             5 => self.word() & 0x807f_ffff | (119 + self.word() % 16) << 23,
-            6 => self.word() % 0x2000 & !3,
+            6 => (self.word() % 0x2000) & !3,
             _ => self.word(),
         }
     }
