@@ -8,9 +8,10 @@ use std::{
 use amdgpu_isa::decode;
 
 use super::{
-    hazards::{Hazards, InstructionHazard, Traits},
+    hazards::{Hazards, InstructionHazard, MISSING_WAIT, Traits},
     known::{route, traits},
     observer::Observer,
+    waits::{Facts, MissingWait, Outstanding},
 };
 use crate::{
     dispatch::Dispatch,
@@ -28,14 +29,14 @@ type WaveNumber = (u64, u32);
 type Sink<'s> = &'s mut dyn FnMut(&InstructionHazard);
 
 /// Executes a dispatch to its end on this thread, as [`run`](crate::run) does. Tells the memory the unit and the reach of all
-/// accesses, and `sink` the pairs of instructions between which the hardware does not wait and code must, each of them once.
+/// accesses, and `sink` the pairs of instructions between which the hardware does not wait and code must, each of them once; among
+/// them are missing waits for loads and stores.
 pub fn run_checked(dispatch: &Dispatch, memory: &dyn Memory, limits: Limits, sink: Sink<'_>) -> Outcome {
     let shared = Shared::new(dispatch, limits);
     let checker = Checker {
         shape: dispatch.shape(),
         first: dispatch.program,
         memory,
-        has_hazards: !matches!(Hazards::new(dispatch.shape()), Hazards::None),
         state: RefCell::new(State {
             sink,
             known: Vec::new(),
@@ -54,6 +55,14 @@ pub fn run_checked(dispatch: &Dispatch, memory: &dyn Memory, limits: Limits, sin
 struct Known {
     route: Option<(bool, Reach)>,
     traits: Option<Traits>,
+    facts: Option<Facts>,
+}
+
+/// What is known of a wave.
+#[derive(Debug)]
+struct Living {
+    hazards: Hazards,
+    outstanding: Outstanding,
 }
 
 struct State<'s> {
@@ -64,9 +73,9 @@ struct State<'s> {
     far: Option<Known>,
     /// The index and ID of the work-group whose waves are executed.
     group: (u64, [u32; 3]),
-    waves: HashMap<WaveNumber, Hazards>,
-    /// The wave that is executed, which is not among the others. Generations without hazards have none.
-    current: Option<(WaveNumber, Hazards)>,
+    waves: HashMap<WaveNumber, Living>,
+    /// The wave that is executed, which is not among the others.
+    current: Option<(WaveNumber, Living)>,
     /// The pairs of instructions whose hazard was reported.
     told: HashSet<(u64, u64)>,
 }
@@ -77,12 +86,19 @@ const MOST: usize = 1 << 18;
 /// The maximum number of hazards of a dispatch.
 const MOST_TOLD: usize = 1000;
 
+impl From<MissingWait> for InstructionHazard {
+    fn from(missing: MissingWait) -> Self {
+        let MissingWait { group, wave, instruction, operation, register, .. } = missing;
+        let (earlier, register) = (Some(operation), Some(register));
+        Self { rule: &MISSING_WAIT, group, wave, instruction, earlier, register }
+    }
+}
+
 struct Checker<'c> {
     shape: Shape,
     /// The address of the first instruction.
     first: u64,
     memory: &'c dyn Memory,
-    has_hazards: bool,
     state: RefCell<State<'c>>,
 }
 
@@ -92,7 +108,8 @@ impl Checker<'_> {
         let instruction = words.and_then(|words| decode(self.shape.level, self.shape.wave, &words).ok());
         Known {
             route: instruction.as_ref().and_then(route),
-            traits: instruction.and_then(|instruction| traits(self.shape, &instruction)),
+            traits: instruction.as_ref().and_then(|instruction| traits(self.shape, instruction)),
+            facts: instruction.and_then(|instruction| Facts::of(self.shape, &instruction)),
         }
     }
 
@@ -110,17 +127,18 @@ impl Checker<'_> {
     /// Makes a wave the one that is executed.
     fn select<'k>(
         &self,
-        state: (&'k mut Option<(WaveNumber, Hazards)>, &mut HashMap<WaveNumber, Hazards>),
+        state: (&'k mut Option<(WaveNumber, Living)>, &mut HashMap<WaveNumber, Living>),
         wave: WaveNumber,
-    ) -> Option<&'k mut Hazards> {
+    ) -> Option<&'k mut Living> {
         let (current, waves) = state;
         if current.as_ref().is_none_or(|(number, _)| *number != wave) {
-            let hazards = waves.remove(&wave).unwrap_or_else(|| Hazards::new(self.shape));
-            if let Some((before, hazards)) = current.replace((wave, hazards)) {
-                waves.insert(before, hazards);
+            let start = || Living { hazards: Hazards::new(self.shape), outstanding: Outstanding::default() };
+            let living = waves.remove(&wave).unwrap_or_else(start);
+            if let Some((before, living)) = current.replace((wave, living)) {
+                waves.insert(before, living);
             }
         }
-        current.as_mut().map(|(_, hazards)| hazards)
+        current.as_mut().map(|(_, living)| living)
     }
 
     /// Returns the text of the instruction at an address.
@@ -142,13 +160,21 @@ impl Observer for Checker<'_> {
     fn before(&self, wave: &Wave, _: &dyn Memory) {
         let State { sink, known, far, group: (index, id), waves, current, told } = &mut *self.state.borrow_mut();
         let known = self.at((known, far), wave.pc);
-        if let (Some(traits), true) = (&known.traits, self.has_hazards)
-            && let Some(hazards) = self.select((current, waves), (*index, wave.number))
-            && let Some(found) = hazards.step(wave.pc, traits)
-            && told.len() < MOST_TOLD
-            && told.insert((found.earlier.unwrap_or_default(), wave.pc))
-        {
-            sink(&found.finding((*id, wave.number, wave.pc), |pc| self.text(pc)));
+        if let Some(Living { hazards, outstanding }) = self.select((current, waves), (*index, wave.number)) {
+            if let Some(traits) = &known.traits
+                && let Some(found) = hazards.step(wave.pc, traits)
+                && told.len() < MOST_TOLD
+                && told.insert((found.earlier.unwrap_or_default(), wave.pc))
+            {
+                sink(&found.finding((*id, wave.number, wave.pc), |pc| self.text(pc)));
+            }
+            let level = self.shape.level;
+            for conflict in known.facts.iter().flat_map(|facts| outstanding.step(level, wave, facts)) {
+                if told.len() < MOST_TOLD && told.insert((conflict.pc, wave.pc)) {
+                    let texts = [self.text(wave.pc), self.text(conflict.pc)];
+                    sink(&conflict.finding(level, *id, wave, texts).into());
+                }
+            }
         }
         if let Some((is_scalar, reach)) = known.route {
             self.memory.route(is_scalar, reach);

@@ -31,6 +31,9 @@ pub struct Watch {
     pub waits: bool,
     /// `true` to report pairs of instructions between which the hardware does not wait and code must.
     pub hazards: bool,
+    /// The addresses of instructions without which waits and hazards are judged, as if the program did not have them: whether they
+    /// are needed, or what the checks find of a mistake.
+    pub without: Vec<u64>,
 }
 
 /// The results of watching a dispatch.

@@ -311,10 +311,11 @@ impl Observer for Watcher<'_> {
         if let Some((is_scalar, reach)) = known.route {
             memory.route(is_scalar, reach);
         }
-        if self.watch.waits {
+        let is_seen = !self.watch.without.contains(&wave.pc);
+        if self.watch.waits && is_seen {
             self.note_wait(state, wave, &known);
         }
-        if self.watch.hazards {
+        if self.watch.hazards && is_seen {
             self.note_hazard(state, wave, &known);
         }
         let exec = wave.registers.exec();

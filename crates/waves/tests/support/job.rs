@@ -77,20 +77,26 @@ fn add_image(set: &mut Vec<u8>, level: GfxLevel, image: &TestImage, binding: &Va
 
 /// The way in which a job is executed.
 #[derive(Clone, Copy)]
-pub(crate) enum Execution {
+pub(crate) enum Execution<'e> {
     Threads(usize),
     /// Watched for missing waits and hazards.
     Watched,
+    /// The same, without the instructions at these offsets. Fails if anything is found.
+    Without(&'e [u64]),
 }
 
 /// Executes a dispatch. Fails if a wait is missing or instructions have a hazard.
-fn execute(dispatch: &Dispatch, arena: &Arena, execution: Execution) -> Result<Outcome, String> {
+fn execute(dispatch: &Dispatch, arena: &Arena, execution: Execution<'_>) -> Result<Outcome, String> {
     let limits = Limits::default();
     match execution {
         Execution::Threads(1) => Ok(run(dispatch, arena, limits)),
         Execution::Threads(threads) => Ok(run_on_threads(dispatch, arena, limits, threads)),
-        Execution::Watched => {
-            let watch = Watch { waits: true, hazards: true, ..Watch::default() };
+        Execution::Watched | Execution::Without(_) => {
+            let without = match execution {
+                Execution::Without(offsets) => offsets.iter().map(|offset| dispatch.program + offset).collect(),
+                _ => Vec::new(),
+            };
+            let watch = Watch { waits: true, hazards: true, without, ..Watch::default() };
             let mut found = String::new();
             let (outcome, report) = run_watched(dispatch, arena, limits, &watch, &mut |event| {
                 found = format!("{found}\n  {event}");
@@ -102,7 +108,7 @@ fn execute(dispatch: &Dispatch, arena: &Arena, execution: Execution) -> Result<O
 }
 
 /// Runs a job. Returns what is wrong.
-pub(crate) fn check(chip: &Chip, job: &Value, code: &Value, execution: Execution) -> Result<(), String> {
+pub(crate) fn check(chip: &Chip, job: &Value, code: &Value, execution: Execution<'_>) -> Result<(), String> {
     let level = chip.level();
     let arena = Arena::new();
     let high = if level >= GfxLevel::Gfx9 { 0x8000_u64 << 32 } else { 0 };

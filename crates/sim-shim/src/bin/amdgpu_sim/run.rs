@@ -129,6 +129,7 @@ pub(crate) fn prepare(arguments: &World, null: bool) -> Result<Prepared, RunErro
         races: arguments.find_races,
         waits: arguments.check_waits,
         hazards: arguments.check_hazards,
+        without: Vec::new(),
     };
     let log = arguments.trace_shader.as_deref().map(shader_file).transpose()?;
     let of_variable = || env::var_os(LOAD_VARIABLE).filter(|path| !path.is_empty()).map(PathBuf::from);

@@ -13,6 +13,8 @@ use amdgpu_hw::GfxLevel;
 use amdgpu_isa::WaveSize;
 
 pub use self::rules::HazardRule;
+use self::rules::LDS_TO_BARRIER;
+pub(super) use self::rules::MISSING_WAIT;
 pub(super) use self::traits::Traits;
 
 use self::{found::Found, gfx10::Gfx10, gfx11::Gfx11, old::Old};
@@ -52,7 +54,15 @@ impl fmt::Display for InstructionHazard {
 
 /// The history of a wave, as far as hazards depend on it.
 #[derive(Debug)]
-pub(super) enum Hazards {
+pub(super) struct Hazards {
+    own: Own,
+    /// The address of a store to LDS for which nothing has waited.
+    stored: Option<u64>,
+}
+
+/// What depends on the generation.
+#[derive(Debug)]
+enum Own {
     /// GFX10.3, which has none.
     None,
     Old(Box<Old>),
@@ -63,24 +73,39 @@ pub(super) enum Hazards {
 impl Hazards {
     /// Returns the state of a wave that starts.
     pub(super) fn new(shape: Shape) -> Self {
-        match shape.level {
+        let own = match shape.level {
             GfxLevel::Gfx6 | GfxLevel::Gfx7 | GfxLevel::Gfx8 | GfxLevel::Gfx9 => {
-                Self::Old(Box::new(Old::new(shape.level)))
+                Own::Old(Box::new(Old::new(shape.level)))
             }
-            GfxLevel::Gfx10 => Self::Gfx10(Box::default()),
-            GfxLevel::Gfx10_3 => Self::None,
-            _ => Self::Gfx11(Box::new(Gfx11::new(shape.level, shape.wave == WaveSize::Wave64))),
-        }
+            GfxLevel::Gfx10 => Own::Gfx10(Box::default()),
+            GfxLevel::Gfx10_3 => Own::None,
+            _ => Own::Gfx11(Box::new(Gfx11::new(shape.level, shape.wave == WaveSize::Wave64))),
+        };
+        Self { own, stored: None }
     }
 
     /// Returns the hazard of the next instruction of a wave, and remembers the instruction.
     pub(super) fn step(&mut self, pc: u64, traits: &Traits) -> Option<Found> {
-        match self {
-            Self::None => None,
-            Self::Old(state) => state.step(pc, traits),
-            Self::Gfx10(state) => state.step(pc, traits),
-            Self::Gfx11(state) => state.step(pc, traits),
+        let own = match &mut self.own {
+            Own::None => None,
+            Own::Old(state) => state.step(pc, traits),
+            Own::Gfx10(state) => state.step(pc, traits),
+            Own::Gfx11(state) => state.step(pc, traits),
+        };
+        own.or_else(|| self.barrier(pc, traits))
+    }
+
+    /// Looks for stores to LDS that may not be over when other waves pass a barrier.
+    fn barrier(&mut self, pc: u64, traits: &Traits) -> Option<Found> {
+        if traits.stores_lds {
+            self.stored = Some(pc);
+        } else if traits.drains[2] {
+            self.stored = None;
+        } else if traits.is_barrier {
+            let earlier = self.stored.take()?;
+            return Some(Found { rule: &LDS_TO_BARRIER, register: None, earlier: Some(earlier) });
         }
+        None
     }
 }
 

@@ -103,6 +103,22 @@ pub(super) static FLAGS_TO_VECTOR: Waiting = Waiting::new(
     (Gfx6, Gfx9),
 );
 
+// `aco_insert_waitcnt.cpp`.
+pub(in crate::watch) static MISSING_WAIT: HazardRule = rule(
+    "MissingWait",
+    "an instruction accesses a register before a load or store is done with it",
+    "a wait for its counter, as s_waitcnt",
+    (Gfx6, Gfx12),
+);
+
+// `aco_insert_waitcnt.cpp`, `perform_barrier`.
+pub(super) static LDS_TO_BARRIER: HazardRule = rule(
+    "BarrierWithoutWait",
+    "a wave comes to a barrier before its store to LDS is over, which other waves may load behind it",
+    "lgkmcnt(0), or dscnt(0) from GFX12 on",
+    (Gfx6, Gfx12),
+);
+
 // GFX10.1: `handle_instruction_gfx10`. GFX10.3 has no hazards.
 pub(super) static VMEM_TO_SCALAR: HazardRule = rule(
     "VMEMtoScalarWriteHazard",

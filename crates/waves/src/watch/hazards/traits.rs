@@ -62,6 +62,10 @@ pub(in crate::watch) struct Traits {
     pub(super) factors: Option<Vec<Span>>,
     pub(super) is_transcendental: bool,
     pub(super) is_branch: bool,
+    /// `true` for stores and atomic operations of LDS.
+    pub(super) stores_lds: bool,
+    /// `true` for what tells other waves that this one has come to a barrier.
+    pub(super) is_barrier: bool,
     /// `true` for FLAT, which may access LDS.
     pub(super) is_generic: bool,
     pub(super) has_result: bool,
@@ -137,6 +141,8 @@ impl Traits {
             factors: None,
             is_transcendental: unit == Unit::Vector && starts(&TRANSCENDENTAL),
             is_branch: class == InstructionClass::Branch || name == "s_getpc_b64",
+            stores_lds: unit == Unit::Lds && (all.writes.is_empty() || name.contains("_rtn")) && name != "ds_nop",
+            is_barrier: name == "s_barrier" || name.starts_with("s_barrier_signal"),
             is_generic: name.starts_with("flat_"),
             has_result: !all.writes.is_empty() || has_null_result(instruction),
             scattered: if instruction.format() == Format::Mimg && shape.level < GfxLevel::Gfx12 {

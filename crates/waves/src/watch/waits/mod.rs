@@ -24,6 +24,9 @@ use crate::wave::state::Wave;
 impl Outstanding {
     /// Returns the conflicts of the instruction that a wave is about to execute, and lists its operation.
     pub(super) fn step(&mut self, level: GfxLevel, wave: &Wave, facts: &Facts) -> Vec<Conflict> {
+        if self.is_idle() && facts.issue.is_empty() {
+            return Vec::new();
+        }
         let Some(accesses) = facts.accesses(wave) else { return Vec::new() };
         let exec = wave.registers.exec();
         let found = self.conflicts(level, accesses, exec, facts.issue.writer);

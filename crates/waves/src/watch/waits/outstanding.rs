@@ -79,6 +79,11 @@ fn lanes(level: GfxLevel, exec: u64, all: bool) -> u64 {
 }
 
 impl Outstanding {
+    /// Returns `true` if nothing is outstanding.
+    pub(super) fn is_idle(&self) -> bool {
+        self.operations.is_empty() && self.unreliable.is_empty()
+    }
+
     /// Returns the conflicts of an instruction with outstanding operations.
     pub(super) fn conflicts(
         &self,
