@@ -71,7 +71,7 @@ pub use self::{
         },
         sim_kernel::{Mappable, SimKernel},
         sim_machine::SimMachine,
-        strict::{HazardKind, HazardReport},
+        strict::{HazardKind, HazardReport, TrialOutcome, TrialReport},
     },
     lockup::{LockupTimeout, LockupTimeoutError},
     null::{NullKernel, RequestCosts},

@@ -27,7 +27,7 @@ use crate::{
         },
         sim_kernel::SimKernel,
         sim_machine::SimMachine,
-        strict::HazardReport,
+        strict::{HazardReport, TrialReport},
         sync::events::{Events, Until},
     },
     options::{SimOptions, place::Place},
@@ -118,6 +118,21 @@ impl SimDevice {
     /// ```
     pub fn hazards(&self) -> Vec<HazardReport> {
         self.gpu.board.caches.as_ref().map(|caches| caches.reports()).unwrap_or_default()
+    }
+
+    /// Returns what became of the stream without each of its cache operations and waits, with
+    /// [`Strictness::Trials`](crate::Strictness::Trials); trials that still run end.
+    ///
+    /// ```
+    /// use amdgpu_sim::{SimDevice, SimOptions, Strictness, profile};
+    ///
+    /// let options = SimOptions { strictness: Strictness::Trials, ..SimOptions::default() };
+    /// let gpu = SimDevice::new(profile("navi21").ok_or("no such chip")?, options);
+    /// assert!(gpu.trials().is_empty()); // nothing has run
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn trials(&self) -> Vec<TrialReport> {
+        self.gpu.board.caches.as_ref().map(|caches| caches.trials()).unwrap_or_default()
     }
 
     /// Replaces the executor of shaders, starting with the next draw or dispatch. The default is the simulator's interpreter for

@@ -19,11 +19,15 @@ pub enum Strictness {
     /// old bytes, reads behind L2 do not find what is still in L2, and registers and LDS of shaders start with other values than 0.
     /// A stream without hazards gives the same results. The CPU finds all writes at once all the same.
     Bite,
+    /// As [`Report`](Self::Report), and the stream is also judged without each of its cache operations and waits, one at a time:
+    /// [`SimDevice::trials`](crate::SimDevice::trials) has what became of it. This measures the model, or a stream that waits more
+    /// often than it has to.
+    Trials,
 }
 
 /// The error of a text that names no [`Strictness`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is no strictness: off, report or bite")]
+#[error("{text:?} is no strictness: off, report, bite or trials")]
 pub struct StrictnessError {
     text: String,
 }
@@ -36,6 +40,7 @@ impl FromStr for Strictness {
             "off" => Ok(Self::Off),
             "report" => Ok(Self::Report),
             "bite" => Ok(Self::Bite),
+            "trials" => Ok(Self::Trials),
             _ => Err(StrictnessError { text: text.to_owned() }),
         }
     }

@@ -19,6 +19,8 @@ use crate::{CHIPS, Rig, start};
 pub(crate) enum Act {
     Load(Client, Reach),
     Store(u32),
+    /// Stores to the second dword.
+    StoreNext(u32),
     Add(u32),
 }
 
@@ -53,6 +55,10 @@ impl Shaders for Script {
                     scene.memory.read(self.va, &mut bytes).unwrap();
                 }
                 Act::Store(value) => scene.memory.write(self.va, &value.to_le_bytes()).unwrap(),
+                Act::StoreNext(value) => {
+                    let next = self.va.checked_add(4).unwrap();
+                    scene.memory.write(next, &value.to_le_bytes()).unwrap();
+                }
                 Act::Add(value) => {
                     let _ = scene.memory.update(self.va, 4, &mut |old| old + u64::from(value)).unwrap();
                 }

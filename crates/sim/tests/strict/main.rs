@@ -3,6 +3,7 @@
 mod bite;
 mod fronts;
 mod order;
+mod trials;
 
 use std::sync::Arc;
 

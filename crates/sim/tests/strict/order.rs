@@ -196,3 +196,86 @@ fn the_prefetch_parser_waits_before_it_reads_what_the_micro_engine_wrote() {
         assert!(run(Ip::Compute, &|_, _| {}).gpu.hazards().is_empty(), "{chip}: MEC is one engine");
     }
 }
+
+#[test]
+fn each_dispatch_that_runs_is_known_though_another_one_writes_the_same_line() {
+    for (chip, ip) in CHIPS.into_iter().flat_map(|chip| [(chip, Ip::Gfx), (chip, Ip::Compute)]) {
+        let run = |acts: [Act; 2], waits: bool| {
+            let rig = Rig::new(chip, ip);
+            let last = [if matches!(acts[0], Act::Store(_)) { LOAD } else { Act::Store(5) }];
+            Script::plug(&rig, &[&acts[..1], &acts[1..], &last]);
+            rig.run(|stream| {
+                start_alone(stream);
+                start_alone(stream);
+                if waits {
+                    flush(&rig, stream);
+                }
+                start_alone(stream);
+            });
+            rig
+        };
+        // The second dispatch hides neither the write of the first one, nor its read.
+        for acts in [[Act::Store(7), Act::StoreNext(8)], [Act::Load(Client::Vector, Reach::Unit), Act::StoreNext(8)]] {
+            assert_eq!(run(acts, false).kinds(), [HazardKind::Race], "{chip} {ip}");
+            assert_eq!(run(acts, true).kinds(), [], "{chip} {ip}");
+        }
+    }
+}
+
+#[test]
+fn a_wait_for_another_address_ends_nothing() {
+    for (chip, ip) in CHIPS.into_iter().flat_map(|chip| [(chip, Ip::Gfx), (chip, Ip::Compute)]) {
+        let run = |at: u64, value: u32| {
+            let rig = pair(chip, ip, STORE, |rig, stream| {
+                stream.end_of_pipe(EndOfPipe::fence(rig.at(4096), 1)).unwrap();
+                stream.push(&WaitRegMem::new(rig.at(at), Compare::Equal, value)).unwrap();
+            });
+            rig.kinds()
+        };
+        assert_eq!((run(4096, 1), run(4160, 0)), (vec![], vec![HazardKind::Race]), "{chip} {ip}");
+    }
+}
+
+#[test]
+fn cache_operations_at_the_end_of_the_pipe_are_over_when_something_has_waited_for_it() {
+    for (chip, ip) in CHIPS.into_iter().flat_map(|chip| [(chip, Ip::Gfx), (chip, Ip::Compute)]) {
+        // The end of the pipe has no such operation on GFX6.
+        if chip == "pitcairn" {
+            continue;
+        }
+        let run = |waits: bool| {
+            let rig = Rig::new(chip, ip);
+            let near = [Act::Load(Client::Vector, Reach::Unit)];
+            Script::plug(&rig, &[&near, &[Act::Store(7)], &near]);
+            rig.run(|stream| {
+                start_alone(stream);
+                flush(&rig, stream);
+                start_alone(stream);
+                flush(&rig, stream);
+                let fence = EndOfPipe::fence(rig.at(4096), 1);
+                stream.end_of_pipe(fence.with_caches(rig.level(), CacheActions::INVALIDATE_VECTOR)).unwrap();
+                if waits {
+                    stream.push(&WaitRegMem::new(rig.at(4096), Compare::Equal, 1)).unwrap();
+                }
+                start_alone(stream);
+            });
+            rig.kinds()
+        };
+        assert_eq!((run(true), run(false)), (vec![], vec![HazardKind::StaleRead]), "{chip} {ip}");
+    }
+}
+
+#[test]
+fn what_is_written_without_a_confirmation_may_not_be_there_yet() {
+    for chip in CHIPS {
+        for confirm in [true, false] {
+            let rig = Rig::new(chip, Ip::Gfx);
+            rig.run(|stream| {
+                stream.push(&WriteData { confirm, ..WriteData::new(rig.at(0), &[9]) }).unwrap();
+                rig.copy(stream);
+            });
+            let expected = if confirm { vec![] } else { vec![HazardKind::Race] };
+            assert_eq!(rig.kinds(), expected, "{chip}: {:?}", rig.gpu.hazards());
+        }
+    }
+}

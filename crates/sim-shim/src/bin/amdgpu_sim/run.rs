@@ -156,8 +156,9 @@ impl Prepared {
             return Ok(());
         };
         let mut lines = String::new();
-        for hazard in hazards {
-            lines.push_str(&hazard.to_json());
+        let trials = devices.iter().flat_map(SimDevice::trials).map(|trial| trial.to_json());
+        for line in hazards.map(|hazard| hazard.to_json()).chain(trials) {
+            lines.push_str(&line);
             lines.push('\n');
         }
         files::write(path, &lines).map_err(|error| RunError::Log { path: path.clone(), error })

@@ -68,13 +68,19 @@ pub enum Signal {
     PfpSync,
     /// The engine waits until the dispatches before are over.
     ShadersDone,
+    /// The engine waits until the draws before are over.
+    DrawsDone,
     /// A wait for memory is over.
     Waited {
+        /// The address; `None` for a wait that counts events.
+        va: Option<u64>,
         /// `true` if the prefetch parser has waited.
         by_pfp: bool,
     },
     /// Before the accesses of a packet that the prefetch parser executes.
     ByPfp,
+    /// Before the accesses of a packet that does not wait until its writes have landed.
+    Unconfirmed,
     /// Before the accesses of a DMA.
     Dma {
         /// `true` if it starts when earlier DMA has written.
@@ -83,7 +89,10 @@ pub enum Signal {
     /// After the accesses of a DMA for which, and for all DMA before it, the engine waits.
     DmaSync,
     /// A store at the end of the pipe or of shaders.
-    Stored,
+    Stored {
+        /// The address; `None` if the event is only counted.
+        va: Option<u64>,
+    },
     /// A draw or dispatch starts.
     Work,
 }

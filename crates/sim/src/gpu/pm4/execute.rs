@@ -87,11 +87,11 @@ impl Engine {
             Packet::DrawPreamble(packet) => self.draw_preamble(packet, step, level)?,
 
             Packet::WriteData(packet) => {
-                observe_engine(step, packet.engine_sel == EngineSel::PFP);
+                observe_engine(step, packet.engine_sel == EngineSel::PFP, packet.wr_confirm);
                 self.write_data(packet, step, level)?;
             }
             Packet::CopyData(packet) => {
-                observe_engine(step, packet.engine_sel == EngineSel::PFP);
+                observe_engine(step, packet.engine_sel == EngineSel::PFP, packet.wr_confirm);
                 self.copy_data(packet, step, level)?;
             }
             Packet::CpDma(packet) => {
@@ -114,16 +114,24 @@ impl Engine {
 
             Packet::WaitRegMem(packet) => {
                 self.wait(&(*packet).into(), step, level)?;
-                observe_wait(step, packet.mem_space == WaitSpace::REGISTER, packet.engine_sel);
+                let va = (packet.mem_space != WaitSpace::REGISTER).then_some(packet.poll_addr);
+                observe_wait(step, va, packet.engine_sel);
             }
             Packet::WaitRegMem64(packet) => {
                 self.wait(&(*packet).into(), step, level)?;
-                observe_wait(step, packet.mem_space.number() == WaitSpace::REGISTER.number(), packet.engine_sel);
+                let is_register = packet.mem_space.number() == WaitSpace::REGISTER.number();
+                observe_wait(step, (!is_register).then_some(packet.poll_addr), packet.engine_sel);
             }
             Packet::EventWrite(packet) => {
                 self.event_write(packet, step)?;
-                if packet.event_type == Event::CS_PARTIAL_FLUSH {
-                    observe(step, |observer| observer.signal(Signal::ShadersDone));
+                // The vertex shaders of a draw are followed by its pixel shaders, so a wait for the former is taken for one for both.
+                let done = match packet.event_type {
+                    Event::CS_PARTIAL_FLUSH => Some(Signal::ShadersDone),
+                    Event::PS_PARTIAL_FLUSH | Event::VS_PARTIAL_FLUSH => Some(Signal::DrawsDone),
+                    _ => None,
+                };
+                if let Some(done) = done {
+                    observe(step, |observer| observer.signal(done));
                 }
             }
             Packet::EventWriteZpass(packet) => {
@@ -131,15 +139,15 @@ impl Engine {
             }
             Packet::EventWriteEop(packet) => {
                 self.end_of_pipe(&(*packet).into(), step)?;
-                observe_event(step, packet.event_index, CacheOperation::of_event(packet, level));
+                observe_event(step, (packet.event_index, packet.addr), CacheOperation::of_event(packet, level));
             }
             Packet::ReleaseMem(packet) => {
                 self.end_of_pipe(&(*packet).into(), step)?;
-                observe_event(step, packet.event_index, CacheOperation::of_release(packet, level));
+                observe_event(step, (packet.event_index, packet.addr), CacheOperation::of_release(packet, level));
             }
             Packet::EventWriteEos(packet) => {
                 self.end_of_shader(packet, step)?;
-                observe(step, |observer| observer.signal(Signal::Stored));
+                observe(step, |observer| observer.signal(Signal::Stored { va: Some(packet.addr) }));
             }
             Packet::OcclusionQuery(packet) => self.occlusion_query(packet, step)?,
             Packet::Timestamp(packet) => timestamp(packet, step)?,
@@ -181,7 +189,7 @@ impl Engine {
             Packet::PfpSyncMe(_) => observe(step, |observer| observer.signal(Signal::PfpSync)),
             Packet::AcquireMem(packet) => observe(step, |observer| {
                 if packet.pws_ena {
-                    observer.signal(Signal::Waited { by_pfp: true });
+                    observer.signal(Signal::Waited { va: None, by_pfp: true });
                 }
                 observer.operate(CacheOperation::of_acquire(packet, level));
             }),
@@ -228,10 +236,12 @@ fn observe(step: &Step<'_, '_>, tell: impl FnOnce(&dyn CacheObserver)) {
     }
 }
 
-/// Tells the observer that the prefetch parser executes the packet, if it does.
-fn observe_engine(step: &Step<'_, '_>, by_pfp: bool) {
+/// Tells the observer that the prefetch parser executes the packet, or that nothing waits for its writes.
+fn observe_engine(step: &Step<'_, '_>, by_pfp: bool, is_confirmed: bool) {
     if by_pfp {
         observe(step, |observer| observer.signal(Signal::ByPfp));
+    } else if !is_confirmed {
+        observe(step, |observer| observer.signal(Signal::Unconfirmed));
     }
 }
 
@@ -243,19 +253,20 @@ fn observe_dma(step: &Step<'_, '_>, is_synced: bool) {
 }
 
 /// Tells the observer of a wait for memory that is over.
-fn observe_wait(step: &Step<'_, '_>, is_for_register: bool, engine: EngineSelIb) {
-    if !is_for_register {
-        observe(step, |observer| observer.signal(Signal::Waited { by_pfp: engine == EngineSelIb::PFP }));
+fn observe_wait(step: &Step<'_, '_>, va: Option<u64>, engine: EngineSelIb) {
+    if va.is_some() {
+        observe(step, |observer| observer.signal(Signal::Waited { va, by_pfp: engine == EngineSelIb::PFP }));
     }
 }
 
 /// Tells the observer of an event at the end of the pipe or of shaders, after its store.
-fn observe_event(step: &Step<'_, '_>, index: EventIndex, operation: CacheOperation) {
+fn observe_event(step: &Step<'_, '_>, (index, va): (EventIndex, u64), operation: CacheOperation) {
     observe(step, |observer| {
         if index == EventIndex::END_OF_PIPE {
             observer.signal(Signal::EndOfPipe);
         }
-        observer.signal(Signal::Stored);
+        // Addresses below the first page are those of events that store nothing.
+        observer.signal(Signal::Stored { va: Some(va).filter(|&va| va >= 4096) });
         observer.operate(operation);
     });
 }

@@ -23,7 +23,6 @@ use crate::{
         strict::Caches,
         sync::events::Events,
     },
-    options::Strictness,
     testing::{control::Control, hooks::Hooks},
 };
 
@@ -61,8 +60,6 @@ impl Board {
             ShaderSlot::default()
         };
         let runtime = facts.has_runtime_pm().then(|| RuntimePm::new(clock.clone(), options.display.is_some()));
-        let bites = options.strictness == Strictness::Bite;
-        let is_checked = options.strictness != Strictness::Off;
         Self {
             facts: Arc::clone(facts),
             events: Arc::clone(events),
@@ -73,7 +70,7 @@ impl Board {
             skipped,
             power: Power::new(runtime),
             health: Health::default(),
-            caches: is_checked.then(|| Caches::new(profile.gfx_level, &profile.name, bites)),
+            caches: Caches::new(profile.gfx_level, &profile.name, options.strictness),
             tiling: tiling(profile),
         }
     }

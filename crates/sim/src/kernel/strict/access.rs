@@ -36,13 +36,17 @@ pub(super) struct By {
 }
 
 /// The work of a job that is over.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Order {
     pub(super) job: u64,
     /// The first event of the job. Earlier jobs are over.
     pub(super) first: Time,
-    /// The last event whose shaders are over.
+    /// The last event whose dispatches are over.
     pub(super) shaders: Time,
+    /// The last event whose draws are over.
+    pub(super) draws: Time,
+    /// The last event whose writes have landed, if the engine did not wait for them.
+    pub(super) posted: Time,
     /// The last event whose DMA is over.
     pub(super) dma: Time,
     /// The last event for which PFP has waited.

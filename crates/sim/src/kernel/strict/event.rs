@@ -17,10 +17,14 @@ pub(super) enum Agent {
     Pfp,
     /// The engine itself: ME, MEC, or a copy engine.
     Engine,
-    /// The command processor's DMA, which a graphics ring does not wait for.
+    /// The command processor's DMA, which a graphics ring does not wait for, or a copy of a copy engine.
     Dma,
-    /// The shaders that the packet starts, which a ring does not wait for.
+    /// The shaders of a dispatch, which a ring does not wait for.
     Shader,
+    /// The shaders of a draw.
+    Draw,
+    /// The engine itself, which does not wait until its writes have landed.
+    Posted,
 }
 
 /// An event, as reports name it.

@@ -8,7 +8,7 @@ use super::{
 };
 
 /// The last operations on the L2 of a device.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct L2 {
     pub(super) written_back: Time,
     pub(super) invalidated: Time,

@@ -15,7 +15,8 @@
 //! * from GFX10 on, the caches in front of L2 are invalidated where a job starts, on which radeonsi relies;
 //! * an operation on a range of addresses is one on everything;
 //! * CP DMA of GFX6 and of MEC is in order with packets, because RADV does not wait for it there;
-//! * jobs of a ring do not overlap, and a wait for memory ends everything up to the last end-of-pipe event;
+//! * jobs of a ring do not overlap;
+//! * a wait for vertex shaders is taken for one for the whole draw, and draws are in order among themselves;
 //! * user queues are not modelled.
 
 mod access;
@@ -24,13 +25,16 @@ mod finding;
 mod front;
 mod l2;
 mod model;
+mod observer;
 mod order;
 mod packets;
 mod pages;
 mod report;
 mod rules;
 mod text;
+mod trials;
 mod view;
+mod world;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -39,43 +43,69 @@ use amdgpu_packets::{Target, pm4::Ring};
 use amdgpu_waves::InstructionHazard;
 use parking_lot::Mutex;
 
-pub use self::report::{HazardKind, HazardReport};
 pub(crate) use self::view::Checked;
+pub use self::{
+    report::{HazardKind, HazardReport},
+    trials::{TrialOutcome, TrialReport},
+};
 
 use self::{
     access::{By, Order},
-    event::{Agent, Event, Time},
+    event::{Agent, Event, Log, Time},
     finding::Finding,
-    model::Model,
+    model::Range,
+    packets::{At, Deed, Told},
     report::Reports,
+    trials::Trials,
+    world::{Call, World},
 };
-use crate::gpu::{FrontCaches, Ib, Place};
+use crate::{
+    Strictness,
+    gpu::{FrontCaches, Ib, Place},
+};
 
 /// The caches of a device, and the reports about them.
 #[derive(Debug)]
 pub(crate) struct Caches {
     level: GfxLevel,
     chip: String,
-    model: Mutex<Model>,
+    state: Mutex<State>,
     jobs: AtomicU64,
     reports: Reports,
 }
 
+#[derive(Debug)]
+struct State {
+    log: Log,
+    world: World,
+    trials: Option<Trials>,
+}
+
 impl Caches {
-    /// Creates empty caches. With `bites`, reads give what they hold.
-    pub(crate) fn new(level: GfxLevel, chip: &str, bites: bool) -> Self {
-        Self {
+    /// Creates empty caches; `None` if nothing is checked.
+    pub(crate) fn new(level: GfxLevel, chip: &str, strictness: Strictness) -> Option<Self> {
+        if strictness == Strictness::Off {
+            return None;
+        }
+        let world = World::new(strictness == Strictness::Bite);
+        let trials = (strictness == Strictness::Trials).then(Trials::default);
+        Some(Self {
             level,
             chip: chip.to_owned(),
-            model: Mutex::new(Model::new(bites)),
+            state: Mutex::new(State { log: Log::default(), world, trials }),
             jobs: AtomicU64::new(0),
             reports: Reports::default(),
-        }
+        })
     }
 
     /// Returns all reports, the oldest first.
     pub(crate) fn reports(&self) -> Vec<HazardReport> {
         self.reports.list()
+    }
+
+    /// Returns the trials that are over, and ends those that are not.
+    pub(crate) fn trials(&self) -> Vec<TrialReport> {
+        self.state.lock().trials.as_mut().map(|trials| trials.finish(&self.chip)).unwrap_or_default()
     }
 
     /// Does what happens before a job on this ring, and returns what is over then.
@@ -85,13 +115,33 @@ impl Caches {
     fn begin_job(&self, target: Target) -> Order {
         let job = self.jobs.fetch_add(1, Ordering::Relaxed) + 1;
         let first = self.kernel_event(target, job, "the start of the job");
-        if matches!(target, Target::Pm4(_)) && self.level >= GfxLevel::Gfx10 {
-            self.model.lock().operate(first, FrontCaches::all(), false, false);
-        }
-        // MEC executes DMA in order, and RADV never waits for it on GFX6.
-        let has_dma =
-            matches!(target, Target::Pm4(target) if target.ring == Ring::Gfx && target.level >= GfxLevel::Gfx7);
-        Order { job, first, shaders: first, dma: first, pfp: first, has_dma, waits_for_dma: false }
+        // MEC executes DMA in order, and RADV never waits for it on GFX6. Copies of a copy engine may overlap.
+        let has_dma = match target {
+            Target::Pm4(target) => target.ring == Ring::Gfx && target.level >= GfxLevel::Gfx7,
+            Target::Sdma(_) => true,
+        };
+        let order = Order {
+            job,
+            first,
+            shaders: first,
+            draws: first,
+            posted: first,
+            dma: first,
+            pfp: first,
+            has_dma,
+            waits_for_dma: false,
+        };
+        let fronts = if matches!(target, Target::Pm4(_)) && self.level >= GfxLevel::Gfx10 {
+            FrontCaches::all()
+        } else {
+            FrontCaches::empty()
+        };
+        self.each(|world| {
+            world.begin(order);
+            world.model.operate(first, fronts, false, false);
+        });
+        self.operated(first, fronts, false, false);
+        order
     }
 
     /// Does what the kernel does after a job on this ring.
@@ -100,14 +150,35 @@ impl Caches {
     /// is only written back. The vector caches are invalidated with L2, and the scalar and instruction caches on GFX6. The copy
     /// engine's fence touches no caches.
     fn end_job(&self, target: Target, job: u64) {
-        if matches!(target, Target::Pm4(_)) {
-            let now = self.kernel_event(target, job, "the end of the job");
-            let fronts = match self.level {
-                GfxLevel::Gfx6 => FrontCaches::all(),
-                GfxLevel::Gfx7 | GfxLevel::Gfx8 | GfxLevel::Gfx9 => FrontCaches::VECTOR,
-                _ => FrontCaches::empty(),
-            };
-            self.model.lock().operate(now, fronts, true, self.level < GfxLevel::Gfx10);
+        let now = self.kernel_event(target, job, "the end of the job");
+        let is_pm4 = matches!(target, Target::Pm4(_));
+        let fronts = match self.level {
+            _ if !is_pm4 => FrontCaches::empty(),
+            GfxLevel::Gfx6 => FrontCaches::all(),
+            GfxLevel::Gfx7 | GfxLevel::Gfx8 | GfxLevel::Gfx9 => FrontCaches::VECTOR,
+            _ => FrontCaches::empty(),
+        };
+        let invalidates = is_pm4 && self.level < GfxLevel::Gfx10;
+        self.each(|world| {
+            world.end(job);
+            world.model.operate(now, fronts, is_pm4, invalidates);
+        });
+        self.operated(now, fronts, is_pm4, invalidates);
+    }
+
+    /// Does something in the world and in all trials, and ends the trials that it makes pointless.
+    fn each(&self, act: impl Fn(&mut World)) {
+        let State { world, trials, .. } = &mut *self.state.lock();
+        act(world);
+        if let Some(trials) = trials {
+            trials.each(world, act);
+        }
+    }
+
+    /// Remembers an operation on caches for trials.
+    fn operated(&self, now: Time, fronts: FrontCaches, writes_back: bool, invalidates: bool) {
+        if let Some(trials) = &mut self.state.lock().trials {
+            trials.operated(now, fronts, writes_back, invalidates);
         }
     }
 
@@ -115,15 +186,61 @@ impl Caches {
     fn kernel_event(&self, target: Target, job: u64, packet: &'static str) -> Time {
         let ib = Ib { va: GpuVa::NULL, dwords: 0 };
         let place = Place { target, ib, offset: 0, level: 0, packet };
-        self.model.lock().event(Event { job, place, agent: Agent::Engine })
+        self.event(Event { job, place, agent: Agent::Engine })
+    }
+
+    /// Adds an event.
+    fn event(&self, event: Event) -> Time {
+        self.state.lock().log.add(event)
+    }
+
+    /// Does what a packet does, besides its accesses.
+    fn act(&self, deed: Deed, at: &At) {
+        let State { world, trials, .. } = &mut *self.state.lock();
+        let told = match trials {
+            None => world.act(deed, at),
+            Some(trials) => trials.act(world, deed, at),
+        };
+        for Told { kind, earlier, later, missing } in told {
+            self.report(kind, None, earlier, later, missing);
+        }
+    }
+
+    fn read(&self, range: Range<'_>, data: &mut [u8], call: &Call<'_>) -> Option<(u64, Finding)> {
+        let State { log, world, trials } = &mut *self.state.lock();
+        let found = world.read(range, data, call, log);
+        if let Some(trials) = trials {
+            let call = Call { waits: world.order(call.by.order.job).waits_for_dma, ..*call };
+            trials.read(range, data, &call, log, found.is_some());
+        }
+        found
+    }
+
+    fn write(&self, range: Range<'_>, data: &[u8], call: &Call<'_>) -> Option<(u64, Finding)> {
+        let State { log, world, trials } = &mut *self.state.lock();
+        let found = world.write(range, data, call, log);
+        if let Some(trials) = trials {
+            let call = Call { waits: world.order(call.by.order.job).waits_for_dma, ..*call };
+            trials.write(range, data, &call, log, found.is_some());
+        }
+        found
+    }
+
+    fn fetch(&self, range: Range<'_>, len: usize, call: &Call<'_>) -> Option<(u64, Finding)> {
+        let State { log, world, trials } = &mut *self.state.lock();
+        let found = world.fetch(range, len, call, log);
+        if let Some(trials) = trials {
+            trials.fetch(range, len, call, log, found.is_some());
+        }
+        found
     }
 
     /// Reports a finding of the model.
     fn tell(&self, address: u64, finding: Finding, by: &By, is_write: bool) {
-        let model = self.model.lock();
-        let later = text::event(&model.log, by.time);
-        let (kind, earlier, missing) = text::finding(finding, is_write, (self.level, &later), &model.log);
-        drop(model);
+        let state = self.state.lock();
+        let later = text::event(&state.log, by.time);
+        let (kind, earlier, missing) = text::finding(finding, is_write, (self.level, &later), &state.log);
+        drop(state);
         self.report(kind, Some(address), earlier, later, missing);
     }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::{
     access::{By, Way},
-    event::{Event, Log, Time},
+    event::{Log, Time},
     finding::Finding,
     front,
     l2::L2,
@@ -35,9 +35,8 @@ impl Range<'_> {
 }
 
 /// The caches of a device.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Model {
-    pub(super) log: Log,
     pages: Pages,
     l2: L2,
     /// The last invalidation of each cache in front of L2.
@@ -51,9 +50,9 @@ impl Model {
         Self { bites, ..Self::default() }
     }
 
-    /// Adds an event.
-    pub(super) fn event(&mut self, event: Event) -> Time {
-        self.log.add(event)
+    /// Returns `true` if the last operations on caches are those of another model.
+    pub(super) fn was_operated_like(&self, other: &Self) -> bool {
+        self.l2 == other.l2 && self.invalidated == other.invalidated
     }
 
     /// Executes operations on caches, as an event.
@@ -73,9 +72,10 @@ impl Model {
         }
     }
 
-    /// Checks a read; `data` is what memory has there, and becomes what caches hold if the model bites. Returns the offset of the first byte of a hazard, with its finding.
-    pub(super) fn read(&mut self, range: Range<'_>, data: &mut [u8], by: &By) -> Option<(u64, Finding)> {
-        let Self { log, pages, l2, invalidated, bites } = self;
+    /// Checks a read; `data` is what memory has there, and becomes what caches hold if the model bites. Returns the offset of the
+    /// first byte of a hazard, with its finding.
+    pub(super) fn read(&mut self, range: Range<'_>, data: &mut [u8], by: &By, log: &Log) -> Option<(u64, Finding)> {
+        let Self { pages, l2, invalidated, bites } = self;
         let mut found = None;
         for chunk in chunks(range.offset, data.len()) {
             let page = pages.get(range.bo, chunk.page, l2.written_back);
@@ -95,8 +95,8 @@ impl Model {
     }
 
     /// Checks a write before memory changes. Returns the offset of the first byte of a hazard, with its finding.
-    pub(super) fn write(&mut self, range: Range<'_>, data: &[u8], by: &By) -> Option<(u64, Finding)> {
-        let Self { log, pages, l2, .. } = self;
+    pub(super) fn write(&mut self, range: Range<'_>, data: &[u8], by: &By, log: &Log) -> Option<(u64, Finding)> {
+        let Self { pages, l2, .. } = self;
         let mut found = None;
         let mut before = [0; PAGE];
         for chunk in chunks(range.offset, data.len()) {
@@ -119,7 +119,7 @@ impl Model {
                         None
                     }
                 };
-                order::wrote(page, piece, changed, by);
+                order::wrote(page, piece, changed, by, log);
                 if let (None, Some((at, finding))) = (found, one.or(other)) {
                     found = Some(((chunk.page * PAGE + at) as u64, finding));
                 }
@@ -129,8 +129,8 @@ impl Model {
     }
 
     /// Checks a fetch of commands, which sees no old copies. Returns the first byte that the fetch does not see yet.
-    pub(super) fn fetch(&mut self, range: Range<'_>, len: usize, by: &By) -> Option<(u64, Finding)> {
-        let Self { log, pages, l2, .. } = self;
+    pub(super) fn fetch(&mut self, range: Range<'_>, len: usize, by: &By, log: &Log) -> Option<(u64, Finding)> {
+        let Self { pages, l2, .. } = self;
         let mut found = None;
         for chunk in chunks(range.offset, len) {
             let Some(page) = pages.find(range.bo, chunk.page) else { continue };

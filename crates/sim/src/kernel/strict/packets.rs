@@ -1,166 +1,215 @@
 //! The rules about packets, and what packets do to caches and to the order of accesses.
 
 use amdgpu_hw::GfxLevel;
-use amdgpu_waves::Reach;
+use amdgpu_packets::{Target, pm4::Ring};
 
-use super::{event::Agent, report::HazardKind, text, view::Checked};
-use crate::gpu::{CacheObserver, CacheOperation, Client, Ib, Place, Signal};
+use super::{
+    event::{Agent, Time},
+    report::HazardKind,
+    text,
+    world::{Job, World},
+};
+use crate::gpu::{CacheOperation, Place, Signal};
 
-impl Checked<'_> {
-    /// Reports a packet that breaks a rule.
-    fn break_rule(&self, kind: HazardKind, earlier: Option<Place>, missing: &str) {
-        let Some(place) = self.place.get() else { return };
-        let job = self.order.get().job;
-        let earlier = earlier.map(|place| text::packet(&place, job, Agent::Engine)).unwrap_or_default();
-        self.caches.report(kind, None, earlier, text::packet(&place, job, Agent::Engine), missing.to_owned());
+/// A packet that does something.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct At {
+    pub(super) job: u64,
+    pub(super) place: Option<Place>,
+    pub(super) target: Target,
+    pub(super) level: GfxLevel,
+    pub(super) now: Time,
+}
+
+/// What a packet does, besides its accesses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Deed {
+    /// Comes after another packet.
+    Packet,
+    Signal(Signal),
+    Operation(CacheOperation),
+    /// Is the last one of the job.
+    End,
+}
+
+/// A hazard of a packet.
+#[derive(Clone, Debug)]
+pub(super) struct Told {
+    pub(super) kind: HazardKind,
+    pub(super) earlier: String,
+    pub(super) later: String,
+    pub(super) missing: String,
+}
+
+impl At {
+    /// Returns `true` for a ring with a prefetch parser.
+    pub(super) fn is_gfx(&self) -> bool {
+        matches!(self.target, Target::Pm4(target) if target.ring == Ring::Gfx)
     }
 
-    /// Reports an event at the end of the pipe that should have been the first of two, or the second.
-    fn check_pair(&self, is_event: bool) {
-        let rules = &self.rules;
-        let is_open = |number: u64| number + 1 == rules.packets.get();
-        let Some((_, place)) = rules.ended.get().filter(|&(number, _)| is_open(number) || !is_event) else { return };
-        rules.ended.set(None);
-        let is_twice = self.level() == GfxLevel::Gfx7 || self.level() == GfxLevel::Gfx8;
-        if is_twice && !is_event {
-            let missing = "a second event directly before or after: the first may store before the caches are flushed \
-                           (radv_cs_emit_write_event_eop)";
-            let later = text::packet(&place, self.order.get().job, Agent::Engine);
-            self.caches.report(HazardKind::Submission, None, String::new(), later, missing.to_owned());
-        }
+    /// Returns `true` for packets whose operations are executed when everything before them is over.
+    pub(super) fn is_at_the_end_of_the_pipe(&self) -> bool {
+        self.place.is_some_and(|place| matches!(place.packet, "RELEASE_MEM" | "EVENT_WRITE_EOP"))
     }
 
-    /// Checks what a job leaves behind.
-    pub(super) fn check_end(&self) {
-        self.check_pair(false);
-        self.end_packet();
-        if let Some(place) = self.rules.open_dma.get().filter(|_| self.order.get().has_dma) {
-            let missing = "a CP DMA with cp_sync at the end: the kernel's fence does not wait for DMA \
-                           (radv_cp_dma_wait_for_idle)";
-            let later = text::packet(&place, self.order.get().job, Agent::Dma);
-            self.caches.report(HazardKind::Race, None, String::new(), later, missing.to_owned());
-        }
-    }
-
-    /// Ends the packet before the next one.
-    fn end_packet(&self) {
-        if self.rules.is_synced.take() {
-            self.rules.open_dma.set(None);
-            self.join(|order, now| order.dma = now);
-        }
-        self.agent.set(Agent::Engine);
-        self.event.set(None);
-    }
-
-    /// Ends what came before the current packet, as far as `join` says.
-    fn join(&self, join: impl FnOnce(&mut super::access::Order, u64)) {
-        let Some(now) = self.now() else { return };
-        let mut order = self.order.get();
-        join(&mut order, now);
-        self.order.set(order);
+    fn told(&self, kind: HazardKind, earlier: Option<Place>, missing: &str) -> Option<Told> {
+        let earlier = earlier.map(|place| text::packet(&place, self.job, Agent::Engine)).unwrap_or_default();
+        let later = text::packet(&self.place?, self.job, Agent::Engine);
+        Some(Told { kind, earlier, later, missing: missing.to_owned() })
     }
 }
 
-impl CacheObserver for Checked<'_> {
-    fn packet(&self, place: Place) {
-        self.end_packet();
-        let rules = &self.rules;
-        rules.packets.set(rules.packets.get() + 1);
-        if rules.ended.get().is_some_and(|(number, _)| number + 1 < rules.packets.get()) {
-            self.check_pair(false);
+impl World {
+    /// Does what a packet does, and returns its hazards.
+    pub(super) fn act(&mut self, deed: Deed, at: &At) -> Vec<Told> {
+        match deed {
+            Deed::Operation(operation) => self.operate(operation, at),
+            Deed::Packet => self.with(at, |job| job.packet(at)),
+            Deed::Signal(signal) => {
+                self.catch_up(deed, at);
+                self.with(at, |job| job.signal(signal, at))
+            }
+            Deed::End => {
+                self.catch_up(deed, at);
+                self.with(at, |job| job.end(at))
+            }
         }
-        self.place.set(Some(place));
     }
 
-    fn signal(&self, signal: Signal) {
-        let rules = &self.rules;
+    /// Executes the operations at the end of the pipe for which a packet has waited: those of its job, and those of another ring's job
+    /// that stores at the address.
+    fn catch_up(&mut self, deed: Deed, at: &At) {
+        let mut due = Vec::new();
+        for job in &mut self.jobs {
+            let until = match deed {
+                Deed::End if job.order.job == at.job => Some(Time::MAX),
+                Deed::Signal(Signal::Waited { va, .. }) if va.is_some() || job.order.job == at.job => {
+                    job.rules.seen(va)
+                }
+                _ => None,
+            };
+            due.extend(until.map(|until| job.rules.due(until)).unwrap_or_default());
+        }
+        for (_, CacheOperation { fronts, write_back_l2, invalidate_l2, .. }) in &due {
+            self.model.operate(at.now, *fronts, *write_back_l2, *invalidate_l2);
+        }
+        self.caught_up = due;
+    }
+
+    fn with(&mut self, at: &At, act: impl FnOnce(&mut Job) -> Vec<Told>) -> Vec<Told> {
+        self.job(at.job).map(act).unwrap_or_default()
+    }
+
+    fn operate(&mut self, operation: CacheOperation, at: &At) -> Vec<Told> {
+        let mut told = Vec::new();
+        if let Some(doubt) = operation.doubt {
+            told.extend(at.told(HazardKind::Submission, None, &format!("a valid combination: {doubt}")));
+        }
+        let Some(job) = self.job(at.job) else { return told };
+        // radeonsi lets PFP wait afterwards on GFX7, and both are known to work.
+        let may_be_early = at.is_gfx() && operation.by_pfp && at.level != GfxLevel::Gfx7;
+        if let (true, Some(work)) = (may_be_early, job.rules.started) {
+            let missing = "PFP_SYNC_ME before: PFP executes the operation before this work has ended \
+                           (radv_cs_emit_cache_flush)";
+            told.extend(at.told(HazardKind::EarlyOperation, Some(work), missing));
+        }
+        if operation.holds_pfp {
+            job.order.pfp = at.now;
+        }
+        if at.is_at_the_end_of_the_pipe() {
+            job.rules.pending.push((at.now, operation));
+            return told;
+        }
+        // Up to GFX8 the operation waits for draws, if it is about what they write.
+        if at.level < GfxLevel::Gfx9 {
+            job.order.draws = at.now;
+        }
+        let CacheOperation { fronts, write_back_l2, invalidate_l2, .. } = operation;
+        self.model.operate(at.now, fronts, write_back_l2, invalidate_l2);
+        told
+    }
+}
+
+impl Job {
+    fn packet(&mut self, at: &At) -> Vec<Told> {
+        self.end_packet();
+        self.rules.packets += 1;
+        let is_late = self.rules.ended.is_some_and(|(number, _)| number + 1 < self.rules.packets);
+        if is_late { self.check_pair(at).into_iter().collect() } else { Vec::new() }
+    }
+
+    /// Ends the packet before the next one.
+    fn end_packet(&mut self) {
+        if let Some(now) = self.rules.synced.take() {
+            self.rules.open_dma = None;
+            self.order.dma = now;
+        }
+    }
+
+    /// Reports an event at the end of the pipe that should have been the first of two, or the second.
+    fn check_pair(&mut self, at: &At) -> Option<Told> {
+        let (_, place) = self.rules.ended.take()?;
+        let is_twice = at.level == GfxLevel::Gfx7 || at.level == GfxLevel::Gfx8;
+        let missing = "a second event directly before or after: the first may store before the caches are flushed \
+                       (radv_cs_emit_write_event_eop)";
+        let at = At { place: Some(place), ..*at };
+        if is_twice { at.told(HazardKind::Submission, None, missing) } else { None }
+    }
+
+    /// Checks what a job leaves behind.
+    fn end(&mut self, at: &At) -> Vec<Told> {
+        let mut told: Vec<_> = self.check_pair(at).into_iter().collect();
+        self.end_packet();
+        if let Some(place) = self.rules.open_dma.filter(|_| self.order.has_dma && at.is_gfx()) {
+            let missing = "a CP DMA with cp_sync at the end: the kernel's fence does not wait for DMA \
+                           (radv_cp_dma_wait_for_idle)"
+                .to_owned();
+            let later = text::packet(&place, at.job, Agent::Dma);
+            told.push(Told { kind: HazardKind::Race, earlier: String::new(), later, missing });
+        }
+        told
+    }
+
+    fn signal(&mut self, signal: Signal, at: &At) -> Vec<Told> {
+        let Self { order, rules } = self;
         match signal {
             Signal::PfpSync => {
-                rules.started.set(None);
-                self.join(|order, now| order.pfp = now);
+                rules.started = None;
+                order.pfp = at.now;
             }
-            Signal::Work => rules.started.set(self.place.get()),
-            Signal::ShadersDone => self.join(|order, now| order.shaders = now),
+            Signal::Work => rules.started = at.place,
+            Signal::ShadersDone => order.shaders = at.now,
+            Signal::DrawsDone => order.draws = at.now,
             // The wait is for a number that something at the end of the pipe stores.
-            Signal::Waited { by_pfp } => {
-                let stored = rules.stored.get();
-                self.join(|order, now| {
-                    order.shaders = order.shaders.max(stored);
-                    if by_pfp {
-                        order.pfp = now;
-                    }
-                });
-            }
-            Signal::ByPfp => self.agent.set(Agent::Pfp),
-            Signal::Dma { waits_for_writes } => {
-                if self.order.get().has_dma {
-                    self.agent.set(Agent::Dma);
+            Signal::Waited { va, by_pfp } => {
+                if let Some(seen) = rules.seen(va) {
+                    order.shaders = order.shaders.max(seen);
+                    order.draws = order.draws.max(seen);
+                    order.posted = order.posted.max(seen);
                 }
-                let mut order = self.order.get();
-                order.waits_for_dma = waits_for_writes;
-                self.order.set(order);
+                if by_pfp {
+                    order.pfp = at.now;
+                }
             }
-            Signal::DmaSync => rules.is_synced.set(true),
-            Signal::Stored => self.join(|_, now| rules.stored.set(now)),
-            Signal::SampleCounts => rules.sampled.set(Some(rules.packets.get())),
-            Signal::EndOfPipe if self.is_gfx() && self.level() == GfxLevel::Gfx9 => {
-                if rules.sampled.get() != rules.packets.get().checked_sub(1) {
+            Signal::ByPfp | Signal::Unconfirmed => {}
+            Signal::Dma { waits_for_writes } => order.waits_for_dma = waits_for_writes,
+            Signal::DmaSync if matches!(at.target, Target::Sdma(_)) => order.dma = at.now,
+            Signal::DmaSync => rules.synced = Some(at.now),
+            Signal::Stored { va } => rules.store(va, at.now),
+            Signal::SampleCounts => rules.sampled = Some(rules.packets),
+            Signal::EndOfPipe if at.is_gfx() && at.level == GfxLevel::Gfx9 => {
+                if rules.sampled != rules.packets.checked_sub(1) {
                     let missing = "ZPASS_DONE with an address directly before: the event may hang the chip \
                                    (radv_cs_emit_write_event_eop)";
-                    self.break_rule(HazardKind::Submission, None, missing);
+                    return at.told(HazardKind::Submission, None, missing).into_iter().collect();
                 }
             }
-            Signal::EndOfPipe if self.is_gfx() => match rules.ended.get() {
-                Some((number, _)) if number + 1 == rules.packets.get() => rules.ended.set(None),
-                _ => rules.ended.set(self.place.get().map(|place| (rules.packets.get(), place))),
+            Signal::EndOfPipe if at.is_gfx() => match rules.ended {
+                Some((number, _)) if number + 1 == rules.packets => rules.ended = None,
+                _ => rules.ended = at.place.map(|place| (rules.packets, place)),
             },
             Signal::EndOfPipe => {}
         }
-    }
-
-    fn shaders(&self, are_running: bool) {
-        self.in_shaders.set(are_running);
-        self.route.set((Client::Vector, Reach::Unit));
-        self.event.set(None);
-    }
-
-    /// Commands may be fetched through old copies, because drivers reuse the memory of IBs without invalidations. What bypasses L2
-    /// needs the write-back, and what PFP fetches needs PFP to have waited.
-    ///
-    /// Source: Linux 6.12 `amdgpu_kms.c`, `amdgpu_hw_ip_info`: the alignments of IBs; the copy engines take only bits 31:5 of an
-    /// address.
-    fn fetched(&self, ib: Ib) {
-        const ALIGNMENT: u64 = 32;
-        let place = Place { target: self.target, ib, offset: 0, level: 1, packet: "command fetch" };
-        let is_short = self.pm4().is_some() && !ib.dwords.is_multiple_of(ALIGNMENT as u32 / 4);
-        if !ib.va.as_u64().is_multiple_of(ALIGNMENT) || is_short {
-            let missing =
-                "an address in multiples of 32 bytes, and NOPs up to a multiple of 8 dwords (radv_amdgpu_cs_finalize)";
-            let later = text::packet(&place, self.order.get().job, Agent::Engine);
-            self.caches.report(HazardKind::Submission, Some(ib.va.as_u64()), String::new(), later, missing.to_owned());
-        }
-        if self.pm4().is_some() {
-            self.check_fetch(ib.va, 4 * ib.dwords as usize, place);
-        }
-    }
-
-    fn operate(&self, operation: CacheOperation) {
-        if let Some(doubt) = operation.doubt {
-            self.break_rule(HazardKind::Submission, None, &format!("a valid combination: {doubt}"));
-        }
-        // radeonsi lets PFP wait afterwards on GFX7, and both are known to work.
-        let may_be_early = self.is_gfx() && operation.by_pfp && self.level() != GfxLevel::Gfx7;
-        if let (true, Some(work)) = (may_be_early, self.rules.started.get()) {
-            let missing = "PFP_SYNC_ME before: PFP executes the operation before this work has ended \
-                           (radv_cs_emit_cache_flush)";
-            self.break_rule(HazardKind::EarlyOperation, Some(work), missing);
-        }
-        if operation.holds_pfp {
-            self.join(|order, now| order.pfp = now);
-        }
-        if let Some(now) = self.now() {
-            let CacheOperation { fronts, write_back_l2, invalidate_l2, .. } = operation;
-            self.caches.model.lock().operate(now, fronts, write_back_l2, invalidate_l2);
-        }
+        Vec::new()
     }
 }

@@ -35,7 +35,7 @@ pub(super) enum Front {
 pub(super) type Tag = (Option<u64>, u64);
 
 /// The oldest copy of each line that a cache in front of L2 may hold, of all caches of its kind.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Copies {
     /// The tag for which the lines were filled.
     pub(super) tag: Tag,
@@ -45,7 +45,7 @@ pub(super) struct Copies {
 }
 
 /// The copy of a page in L2.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Held {
     pub(super) data: [u8; PAGE],
     /// The bytes that a line holds.
@@ -56,7 +56,7 @@ pub(super) struct Held {
 }
 
 /// Bytes in L2 that memory does not have yet.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Dirty {
     /// The bytes of memory when dirty bytes were written over them.
     pub(super) behind: [u8; PAGE],
@@ -67,7 +67,7 @@ pub(super) struct Dirty {
 }
 
 /// The last accesses to the lines of a page.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Last {
     /// The event that wrote a line last, all bytes that it wrote, and those that got another value.
     pub(super) writer: [Time; LINES],
@@ -78,10 +78,22 @@ pub(super) struct Last {
     /// The event of shaders or DMA that read a line last, and the bytes.
     pub(super) reader: [Time; LINES],
     pub(super) read: [u64; LINES],
+    /// Earlier accesses of each line that may not be over; empty as long as there are none.
+    pub(super) others: Vec<Vec<Other>>,
+}
+
+/// An access that is not the last one of its line, and may not be over.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Other {
+    pub(super) time: Time,
+    /// The bytes: those that were read, or got another value.
+    pub(super) bytes: u64,
+    pub(super) is_write: bool,
+    pub(super) is_atomic: bool,
 }
 
 /// A page of a BO.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Page {
     pub(super) fronts: [Option<Box<Copies>>; 4],
     pub(super) l2: Option<Box<Held>>,
@@ -98,6 +110,7 @@ impl Page {
                 by_atomic: 0,
                 reader: [0; LINES],
                 read: [0; LINES],
+                others: Vec::new(),
             })
         })
     }
@@ -119,14 +132,15 @@ impl Page {
 }
 
 /// The pages of a BO.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct OfBo {
     bo: Weak<Bo>,
-    pages: Vec<Option<Box<Page>>>,
+    /// Trials share the pages that they do not change.
+    pages: Vec<Option<Arc<Page>>>,
 }
 
 /// The pages of all BOs.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Pages {
     bos: HashMap<u64, OfBo>,
     count: usize,
@@ -139,7 +153,7 @@ impl Pages {
         if !std::ptr::eq(of_bo.bo.as_ptr(), Arc::as_ptr(bo)) {
             return None;
         }
-        of_bo.pages.get_mut(number)?.as_deref_mut()
+        of_bo.pages.get_mut(number)?.as_mut().map(Arc::make_mut)
     }
 
     /// Returns a page of a BO. `written_back` is the time of L2's last write-back.
@@ -156,10 +170,11 @@ impl Pages {
             of_bo.pages.resize_with(number + 1, || None);
         }
         let count = &mut self.count;
-        of_bo.pages[number].get_or_insert_with(|| {
+        let page = of_bo.pages[number].get_or_insert_with(|| {
             *count += 1;
-            Box::default()
-        })
+            Arc::default()
+        });
+        Arc::make_mut(page)
     }
 
     /// Forgets the pages of BOs that are gone, and those without dirty bytes; all of them if that is not enough.

@@ -1,6 +1,7 @@
 //! The words of reports.
 
 use amdgpu_hw::GfxLevel;
+use amdgpu_packets::Target;
 
 use super::{
     event::{Agent, Event, Log, Time},
@@ -12,7 +13,7 @@ use crate::gpu::Place;
 
 /// Returns an access of a packet as text.
 pub(super) fn packet(place: &Place, job: u64, agent: Agent) -> String {
-    let who = if agent == Agent::Shader { "a shader of " } else { "" };
+    let who = if matches!(agent, Agent::Shader | Agent::Draw) { "a shader of " } else { "" };
     format!("{who}{place}, job {job}")
 }
 
@@ -53,10 +54,13 @@ pub(super) fn finding(
             (kind, earlier, "a write-back of L2 in between (radv_src_access_flush)".to_owned())
         }
         Finding::Race { earlier, by, is_write: wrote } => {
-            let missing = if by == Agent::Dma {
-                "a CP DMA with cp_sync in between, or raw_wait in a DMA (radv_cp_dma_wait_for_idle)"
-            } else {
-                "CS_PARTIAL_FLUSH in between (radv_src_access_flush)"
+            let is_copy_engine = log.get(earlier).is_some_and(|event| matches!(event.place.target, Target::Sdma(_)));
+            let missing = match by {
+                Agent::Dma if is_copy_engine => "NOP in between, for copies may overlap (radv_sdma_emit_nop)",
+                Agent::Dma => "a CP DMA with cp_sync in between, or raw_wait in a DMA (radv_cp_dma_wait_for_idle)",
+                Agent::Draw => "PS_PARTIAL_FLUSH in between (radv_src_access_flush)",
+                Agent::Posted => "WR_CONFIRM in the packet that writes (radv_cs_write_data)",
+                Agent::Shader | Agent::Pfp | Agent::Engine => "CS_PARTIAL_FLUSH in between (radv_src_access_flush)",
             };
             let what = if wrote { "writes" } else { "reads" };
             (HazardKind::Race, format!("{} {what} the same bytes", event(log, earlier)), missing.to_owned())

@@ -18,7 +18,7 @@ use super::{
     finding::Finding,
     model::Range,
     pages::Front,
-    rules::Rules,
+    world::Call,
 };
 use crate::{
     gpu::{Access, Client, Memory, PageFault, Place},
@@ -43,14 +43,16 @@ pub(crate) struct Checked<'a> {
     pub(super) route: Cell<(Client, Reach)>,
     /// The event of the current accesses, once there was one.
     pub(super) event: Cell<Option<Time>>,
-    pub(super) order: Cell<Order>,
-    pub(super) rules: Rules,
+    /// The number of the job.
+    pub(super) job: u64,
+    /// `true` if DMA is not executed in order with packets.
+    pub(super) has_dma: bool,
 }
 
 impl<'a> Checked<'a> {
     /// Begins a job of an address space.
     pub(crate) fn new(space: &'a Space, caches: &'a Caches, target: Target, vm: Option<u64>) -> Self {
-        let order = caches.begin_job(target);
+        let Order { job, has_dma, .. } = caches.begin_job(target);
         Self {
             space,
             caches,
@@ -61,15 +63,15 @@ impl<'a> Checked<'a> {
             in_shaders: Cell::default(),
             route: Cell::new((Client::Vector, Reach::Unit)),
             event: Cell::default(),
-            order: Cell::new(order),
-            rules: Rules::default(),
+            job,
+            has_dma,
         }
     }
 
     /// Ends the job, as the kernel does.
     pub(crate) fn end(self) {
         self.check_end();
-        self.caches.end_job(self.target, self.order.get().job);
+        self.caches.end_job(self.target, self.job);
     }
 
     pub(super) fn pm4(&self) -> Option<Pm4> {
@@ -80,7 +82,7 @@ impl<'a> Checked<'a> {
     }
 
     /// Returns `true` for a ring with a prefetch parser.
-    pub(super) fn is_gfx(&self) -> bool {
+    fn is_gfx(&self) -> bool {
         self.pm4().is_some_and(|target| target.ring == Ring::Gfx)
     }
 
@@ -117,13 +119,18 @@ impl<'a> Checked<'a> {
             return Some(time);
         }
         let place = self.place.get()?;
-        let time = self.caches.model.lock().event(Event { job: self.order.get().job, place, agent: self.agent() });
+        let time = self.caches.event(Event { job: self.job, place, agent: self.agent() });
         self.event.set(Some(time));
         Some(time)
     }
 
     fn agent(&self) -> Agent {
-        if self.in_shaders.get() { Agent::Shader } else { self.agent.get() }
+        let is_draw = || self.place.get().is_some_and(|place| place.packet.starts_with("DRAW_"));
+        match self.in_shaders.get() {
+            true if is_draw() => Agent::Draw,
+            true => Agent::Shader,
+            false => self.agent.get(),
+        }
     }
 
     /// Returns the properties of an access, unless it is none of a packet.
@@ -131,7 +138,8 @@ impl<'a> Checked<'a> {
         let in_shaders = self.in_shaders.get();
         let (client, reach) = self.route.get();
         let has_array = (GfxLevel::Gfx10..=GfxLevel::Gfx11_5).contains(&self.level());
-        let is_near = in_shaders && !is_update && matches!(reach, Reach::Unit | Reach::Array);
+        // Render backends, whose accesses are among those of draws, have caches of their own.
+        let is_near = in_shaders && agent != Agent::Draw && !is_update && matches!(reach, Reach::Unit | Reach::Array);
         let front = match client {
             Client::Scalar => Front::Scalar,
             Client::Instructions => Front::Instructions,
@@ -146,7 +154,8 @@ impl<'a> Checked<'a> {
             vm: self.vm,
             is_atomic: is_update || in_shaders && matches!(reach, Reach::Device | Reach::System),
             is_private: in_shaders && reach == Reach::Private,
-            order: self.order.get(),
+            // Each world knows the rest.
+            order: Order { job: self.job, ..Order::default() },
         })
     }
 
@@ -166,18 +175,18 @@ impl<'a> Checked<'a> {
         // What a packet polls is written concurrently.
         let polls = !self.in_shaders.get() && self.place.get().is_some_and(|place| is_poll(place.packet));
         let agent = match self.agent() {
-            Agent::Engine if self.is_gfx() && self.place.get().is_some_and(|place| is_read_ahead(place.packet)) => {
+            Agent::Engine | Agent::Posted
+                if self.is_gfx() && self.place.get().is_some_and(|place| is_read_ahead(place.packet)) =>
+            {
                 Agent::Pfp
             }
             agent => agent,
         };
-        let Some(mut by) = self.by(agent, is_update) else { return };
-        if polls {
-            by.order.first = Time::MAX;
-        }
+        let Some(by) = self.by(agent, is_update) else { return };
+        let call = Call { by: &by, polls, place: self.place.get(), waits: false };
         self.spots(va, data.len(), Access::Read, |spot| {
             let data = &mut data[spot.done as usize..(spot.done + spot.len) as usize];
-            let found = self.caches.model.lock().read(range(va, spot), data, &by);
+            let found = self.caches.read(range(va, spot), data, &call);
             self.tell(va, spot, found, &by, false);
         });
     }
@@ -185,12 +194,10 @@ impl<'a> Checked<'a> {
     /// Checks a write before memory changes.
     fn check_write(&self, va: GpuVa, data: &[u8], is_update: bool) {
         let Some(by) = self.by(self.agent(), is_update) else { return };
-        if by.agent == Agent::Dma {
-            self.rules.open_dma.set(self.place.get());
-        }
+        let call = Call { by: &by, polls: false, place: self.place.get(), waits: false };
         self.spots(va, data.len(), Access::Write, |spot| {
             let data = &data[spot.done as usize..(spot.done + spot.len) as usize];
-            let found = self.caches.model.lock().write(range(va, spot), data, &by);
+            let found = self.caches.write(range(va, spot), data, &call);
             self.tell(va, spot, found, &by, true);
         });
     }
@@ -200,8 +207,9 @@ impl<'a> Checked<'a> {
         let before = (self.place.replace(Some(place)), self.event.replace(None));
         let agent = if self.is_gfx() { Agent::Pfp } else { Agent::Engine };
         if let Some(by) = self.by(agent, false) {
+            let call = Call { by: &by, polls: false, place: self.place.get(), waits: false };
             self.spots(va, len, Access::Read, |spot| {
-                let found = self.caches.model.lock().fetch(range(va, spot), spot.len as usize, &by);
+                let found = self.caches.fetch(range(va, spot), spot.len as usize, &call);
                 self.tell(va, spot, found, &by, false);
             });
         }

@@ -1,0 +1,114 @@
+//! What the strict mode knows of a device: its caches, and the jobs that run.
+
+use super::{
+    access::{By, Order},
+    event::{Agent, Log, Time},
+    finding::Finding,
+    model::{Model, Range},
+    rules::Rules,
+};
+use crate::gpu::{CacheOperation, Place};
+
+/// A job that runs.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Job {
+    pub(super) order: Order,
+    pub(super) rules: Rules,
+}
+
+/// The caches of a device, and the jobs that run.
+#[derive(Clone, Debug, Default)]
+pub(super) struct World {
+    pub(super) model: Model,
+    pub(super) jobs: Vec<Job>,
+    /// The operations at the end of the pipe that the last packet with a wait has ended, with the events of their packets.
+    pub(super) caught_up: Vec<(Time, CacheOperation)>,
+}
+
+/// An access, but for the order of its job, which each world knows.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Call<'p> {
+    pub(super) by: &'p By,
+    /// `true` for what a packet polls: it is written concurrently.
+    pub(super) polls: bool,
+    pub(super) place: Option<Place>,
+    /// `true` for DMA that waits for what earlier DMA writes.
+    pub(super) waits: bool,
+}
+
+impl World {
+    pub(super) fn new(bites: bool) -> Self {
+        Self { model: Model::new(bites), ..Self::default() }
+    }
+
+    /// Begins a job.
+    pub(super) fn begin(&mut self, order: Order) {
+        self.jobs.push(Job { order, rules: Rules::default() });
+    }
+
+    /// Ends a job.
+    pub(super) fn end(&mut self, number: u64) {
+        self.jobs.retain(|job| job.order.job != number);
+    }
+
+    /// Returns a job that runs.
+    pub(super) fn job(&mut self, number: u64) -> Option<&mut Job> {
+        self.jobs.iter_mut().find(|job| job.order.job == number)
+    }
+
+    /// Returns the order of a job.
+    pub(super) fn order(&self, number: u64) -> Order {
+        self.jobs.iter().find(|job| job.order.job == number).map(|job| job.order).unwrap_or_default()
+    }
+
+    /// Returns `true` if this world will judge as another one: the same caches and jobs, after the same operations.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        let same = |(job, other): (&Job, &Job)| job.order == other.order && job.rules.is_like(&other.rules);
+        self.model.was_operated_like(&other.model)
+            && self.jobs.len() == other.jobs.len()
+            && self.jobs.iter().zip(&other.jobs).all(same)
+    }
+
+    fn by(&self, call: &Call<'_>) -> By {
+        let mut order = self.order(call.by.order.job);
+        if call.polls {
+            order.first = Time::MAX;
+        }
+        By { order, ..*call.by }
+    }
+
+    /// Checks a read.
+    pub(super) fn read(
+        &mut self,
+        range: Range<'_>,
+        data: &mut [u8],
+        call: &Call<'_>,
+        log: &Log,
+    ) -> Option<(u64, Finding)> {
+        let by = self.by(call);
+        self.model.read(range, data, &by, log)
+    }
+
+    /// Checks a write before memory changes.
+    pub(super) fn write(
+        &mut self,
+        range: Range<'_>,
+        data: &[u8],
+        call: &Call<'_>,
+        log: &Log,
+    ) -> Option<(u64, Finding)> {
+        let by = self.by(call);
+        if by.agent == Agent::Dma
+            && let Some(job) = self.job(by.order.job)
+        {
+            job.rules.open_dma = call.place;
+        }
+        self.model.write(range, data, &by, log)
+    }
+
+    /// Checks a fetch of commands.
+    pub(super) fn fetch(&mut self, range: Range<'_>, len: usize, call: &Call<'_>, log: &Log) -> Option<(u64, Finding)> {
+        let by = self.by(call);
+        self.model.fetch(range, len, &by, log)
+    }
+}
