@@ -125,12 +125,11 @@ impl<'a> Checked<'a> {
     }
 
     fn agent(&self) -> Agent {
-        let is_draw = || self.place.get().is_some_and(|place| place.packet.starts_with("DRAW_"));
-        match self.in_shaders.get() {
-            true if is_draw() => Agent::Draw,
-            true => Agent::Shader,
-            false => self.agent.get(),
+        if !self.in_shaders.get() {
+            return self.agent.get();
         }
+        let is_draw = self.place.get().is_some_and(|place| place.packet.starts_with("DRAW_"));
+        if is_draw { Agent::Draw } else { Agent::Shader }
     }
 
     /// Returns the properties of an access, unless it is none of a packet.
