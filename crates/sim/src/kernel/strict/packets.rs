@@ -191,7 +191,6 @@ impl Job {
                     order.pfp = at.now;
                 }
             }
-            Signal::ByPfp | Signal::Unconfirmed => {}
             Signal::Dma { waits_for_writes } => order.waits_for_dma = waits_for_writes,
             Signal::DmaSync if matches!(at.target, Target::Sdma(_)) => order.dma = at.now,
             Signal::DmaSync => rules.synced = Some(at.now),
@@ -208,7 +207,7 @@ impl Job {
                 Some((number, _)) if number + 1 == rules.packets => rules.ended = None,
                 _ => rules.ended = at.place.map(|place| (rules.packets, place)),
             },
-            Signal::EndOfPipe => {}
+            Signal::EndOfPipe | Signal::ByPfp | Signal::Unconfirmed => {}
         }
         Vec::new()
     }

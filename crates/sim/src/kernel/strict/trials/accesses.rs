@@ -22,6 +22,7 @@ use crate::{
 const MOST: usize = 4 << 20;
 
 /// An access to a line.
+#[expect(clippy::struct_excessive_bools, reason = "properties that have nothing to do with each other")]
 #[derive(Clone, Debug)]
 struct Access {
     time: Time,
@@ -65,8 +66,8 @@ pub(super) struct Accesses {
 }
 
 impl Accesses {
-    pub(super) fn operated(&mut self, time: Time, origin: Time, operation: &CacheOperation) {
-        let CacheOperation { fronts, write_back_l2: writes_back, invalidate_l2: invalidates, .. } = *operation;
+    pub(super) fn operated(&mut self, time: Time, origin: Time, operation: CacheOperation) {
+        let CacheOperation { fronts, write_back_l2: writes_back, invalidate_l2: invalidates, .. } = operation;
         self.operations.push(Operation { time, origin, fronts, writes_back, invalidates });
     }
 
@@ -166,7 +167,7 @@ impl Accesses {
             for earlier in before {
                 let pair = Pair { all, earlier, later };
                 let why = if lost == Lost::PfpSync || of_operation(Lost::PfpWait) || lost == Lost::Wait {
-                    self.is_ahead(&pair, trial, lost).then_some("read ahead")
+                    Self::is_ahead(&pair, trial, lost).then_some("read ahead")
                 } else {
                     None
                 };
@@ -200,7 +201,7 @@ impl Accesses {
         None
     }
 
-    fn is_ahead(&self, pair: &Pair<'_>, trial: &Trial, lost: Lost) -> bool {
+    fn is_ahead(pair: &Pair<'_>, trial: &Trial, lost: Lost) -> bool {
         let Pair { earlier, later, .. } = *pair;
         // A wait by ME holds PFP as little as none.
         if lost == Lost::Wait && trial.after.pfp == trial.before.pfp {

@@ -61,7 +61,7 @@ pub(super) fn possible(deed: Deed, at: &At, world: &mut World) -> Vec<Lost> {
     let Some(job) = world.job(at.job) else { return Vec::new() };
     let one = |lost: Lost, is_there: bool| if is_there { vec![lost] } else { Vec::new() };
     match deed {
-        Deed::Operation(operation) => of_operation(&operation, at.is_gfx()),
+        Deed::Operation(operation) => of_operation(operation, at.is_gfx()),
         Deed::Signal(signal) => match signal {
             Signal::PfpSync => one(Lost::PfpSync, at.is_gfx()),
             Signal::ShadersDone => one(Lost::ShadersDone, true),
@@ -80,7 +80,7 @@ pub(super) fn possible(deed: Deed, at: &At, world: &mut World) -> Vec<Lost> {
     }
 }
 
-fn of_operation(operation: &CacheOperation, is_gfx: bool) -> Vec<Lost> {
+fn of_operation(operation: CacheOperation, is_gfx: bool) -> Vec<Lost> {
     let mut parts: Vec<_> = operation.fronts.iter().map(|front| Lost::Front(front.bits())).collect();
     parts.extend(operation.write_back_l2.then_some(Lost::WriteBackL2));
     parts.extend(operation.invalidate_l2.then_some(Lost::InvalidateL2));

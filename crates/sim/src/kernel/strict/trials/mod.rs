@@ -93,12 +93,12 @@ impl Trials {
         let told = world.act(deed, at);
         let after = world.order(at.job);
         for (origin, operation) in &world.caught_up {
-            self.accesses.operated(at.now, *origin, operation);
+            self.accesses.operated(at.now, *origin, *operation);
         }
         if let Deed::Operation(operation) = deed
             && !at.is_at_the_end_of_the_pipe()
         {
-            self.accesses.operated(at.now, at.now, &operation);
+            self.accesses.operated(at.now, at.now, operation);
         }
         let is_silent = told.is_empty();
         self.run(world, is_silent, |trial| trial.world.act(deed, at).first().map(|told| told.kind));
@@ -160,7 +160,7 @@ impl Trials {
             invalidate_l2: invalidates,
             ..CacheOperation::default()
         };
-        self.accesses.operated(now, now, &operation);
+        self.accesses.operated(now, now, operation);
     }
 
     pub(super) fn read(&mut self, range: Range<'_>, data: &mut [u8], call: &Call<'_>, log: &Log, is_found: bool) {
