@@ -9,7 +9,7 @@ use crate::{
     text::ps,
 };
 
-/// Show how much memory an AMD GPU has, which processes hold it, what is evicted, and how each figure is obtained.
+/// Show how much memory an AMD GPU has, which processes hold it, what is displaced from VRAM and why, and how each figure is obtained.
 ///
 /// Exit status: 0 fine, 1 failed, 64 usage, 69 no amdgpu GPU, 74 output not written, 77 nothing readable; check: 0 OK,
 /// 1 WARNING, 2 CRITICAL, 3 UNKNOWN; wait: 124 timed out.
@@ -107,6 +107,8 @@ pub enum Command {
         /// Only figures whose name begins with this, such as effective or unattributed.
         figure: Option<String>,
     },
+    /// Say why memory is not where it is wanted: what is full, who grew, what protects it, what would bring it back
+    Why(Why),
     /// Show a live view
     #[cfg(feature = "tui")]
     Top(Top),
@@ -164,6 +166,18 @@ pub enum Command {
     },
     /// Write the man page
     Man,
+}
+
+/// Options of why.
+#[derive(Args, Clone, Debug)]
+pub struct Why {
+    /// A process ID, a process's name, or a GPU as for --gpu; without it all GPUs
+    #[arg(value_name = "NAME|PID|GPU")]
+    pub subject: Option<String>,
+    /// Compare with what this server (amdgpu-budget serve) remembers of the last hour: 127.0.0.1:9417, or unix:PATH. The past of --from
+    /// is its recording.
+    #[arg(long, value_name = "ADDRESS:PORT|unix:PATH", conflicts_with = "from")]
+    pub server: Option<crate::http::Address>,
 }
 
 /// Options of advise: one wish.

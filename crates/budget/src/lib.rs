@@ -1,5 +1,5 @@
-//! Memory budgets of AMD GPUs: how much memory there is, which processes hold it, what is evicted, and how each figure is
-//! obtained.
+//! Memory budgets of AMD GPUs: how much memory there is, which processes hold it, what is displaced from VRAM and why,
+//! and how each figure is obtained.
 //!
 //! ```text
 //!  Machine (live, simulated, captured)
@@ -37,6 +37,7 @@ pub mod exit;
 #[cfg(feature = "cli")]
 pub mod http;
 pub mod machine;
+pub mod past;
 #[cfg(feature = "cli")]
 pub mod plot;
 #[cfg(feature = "cli")]
@@ -50,6 +51,7 @@ pub mod source;
 #[cfg(feature = "cli")]
 mod terminal;
 pub mod text;
+pub mod why;
 
 pub use amdgpu_pool::{fdinfo, files};
 

@@ -20,7 +20,20 @@ pub fn style(global: &Global) -> Style {
         Colour::Auto if !variable("NO_COLOR").is_empty() => false,
         Colour::Auto => terminal || !matches!(variable("CLICOLOR_FORCE").as_str(), "" | "0"),
     };
-    Style { units: global.units, ascii: global.ascii || is_ascii_only(), colour, header: !global.no_header }
+    Style {
+        units: global.units,
+        ascii: global.ascii || is_ascii_only(),
+        colour,
+        header: !global.no_header,
+        width: width(),
+    }
+}
+
+/// Returns the width of the lines: that of `COLUMNS`, or of the terminal; `None` for a file or a pipe.
+fn width() -> Option<usize> {
+    let variable = std::env::var("COLUMNS").ok().and_then(|text| text.trim().parse().ok());
+    let terminal = || rustix::termios::tcgetwinsize(io::stdout()).ok().map(|size| usize::from(size.ws_col));
+    variable.or_else(terminal).filter(|&columns| columns > 0)
 }
 
 /// Returns `true` if the locale has ASCII only.

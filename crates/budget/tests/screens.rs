@@ -5,15 +5,16 @@ mod support;
 use amdgpu_budget::{
     collect::{CollectOptions, Collector},
     machine::Simulated,
+    model::Process,
     screen::{
         keys, render,
         state::{Screen, State},
         text,
     },
-    text::Style,
+    text::{Style, ps::Sort},
 };
 use proptest::prelude::*;
-use ratatui::crossterm::event::KeyCode;
+use ratatui::crossterm::event::{KeyCode, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use support::golden;
 
 /// A screen after fifteen looks at a card that fills up.
@@ -90,4 +91,89 @@ proptest! {
         let mut state = seen("navi10", &pressed, Style::default());
         prop_assert!(render(&mut state, (width, height)).is_ok());
     }
+}
+
+/// What `top` shows of this computer, with a process of ours as its only one.
+fn live(pid: u32, name: &str) -> State {
+    let mut state = seen("navi21", "2", Style::default());
+    let mut snapshot = state.snapshot.clone();
+    "live".clone_into(&mut snapshot.source);
+    let process = Process { pid, name: Some(name.to_owned()), vram: Some(1), ..Process::default() };
+    snapshot.gpus[0].processes = Some(vec![process]);
+    state.see(snapshot);
+    state
+}
+
+#[test]
+fn a_process_gets_a_signal_after_a_question_and_only_if_it_is_the_one_shown() {
+    let sleeper = || std::process::Command::new("sleep").arg("600").spawn().unwrap();
+    let press = |state: &mut State, keys: &str| {
+        for key in keys.chars() {
+            keys::press(state, KeyCode::Char(key));
+        }
+    };
+    for (key, signal) in [('t', 15), ('k', 9)] {
+        let mut child = sleeper();
+        // The name is that of the program once it runs.
+        while std::fs::read_to_string(format!("/proc/{}/comm", child.id())).unwrap().trim() != "sleep" {
+            std::thread::yield_now();
+        }
+        let mut state = live(child.id(), "sleep");
+        press(&mut state, "xn");
+        assert!(child.try_wait().unwrap().is_none(), "another key means no");
+        press(&mut state, "x");
+        assert!(text(&render(&mut state, (80, 24)).unwrap()).contains("end sleep ("));
+        press(&mut state, &key.to_string());
+        let status = child.wait().unwrap();
+        assert_eq!(std::os::unix::process::ExitStatusExt::signal(&status), Some(signal));
+    }
+    let mut child = sleeper();
+    let mut state = live(child.id(), "another program");
+    press(&mut state, "xk");
+    assert!(state.message.is_none() && child.try_wait().unwrap().is_none(), "the number was given to another");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let mut state = seen("navi21", "2x", Style::default());
+    assert!(state.message.as_deref().is_some_and(|text| text.contains("not a live view")), "{:?}", state.message);
+    keys::press(&mut state, KeyCode::Char('k'));
+}
+
+#[test]
+fn the_mouse_selects_tabs_columns_and_processes() {
+    let mut state = seen("navi21", "2", Style::default());
+    let click = |state: &mut State, kind, column, row| {
+        render(state, (100, 24)).unwrap();
+        keys::click(state, MouseEvent { kind, column, row, modifiers: KeyModifiers::empty() });
+    };
+    let left = MouseEventKind::Down(MouseButton::Left);
+    let shown = text(&render(&mut state, (100, 24)).unwrap());
+    let line = |number: usize| shown.lines().nth(number).unwrap().to_owned();
+    click(&mut state, left, line(1).find("OWN VRAM").unwrap() as u16, 1);
+    assert_eq!(state.options.sort, Sort::Vram);
+    click(&mut state, left, line(1).find("NAME").unwrap() as u16, 1);
+    assert_eq!((state.options.sort, state.options.reverse), (Sort::Name, false));
+    click(&mut state, left, line(1).find("NAME").unwrap() as u16, 1);
+    assert!(state.options.reverse, "a second click on a column");
+    click(&mut state, left, 20, 4);
+    assert_eq!(state.row, 2);
+    click(&mut state, MouseEventKind::ScrollUp, 20, 4);
+    assert_eq!(state.row, 1);
+    click(&mut state, left, 20, 3);
+    assert_eq!(state.screen, Screen::Process, "a second click on a process");
+    for (number, screen) in (1..).zip(Screen::ALL) {
+        let tab = shown.lines().next().unwrap().find(&format!("{number} {}", screen.name())).unwrap() as u16;
+        click(&mut state, left, tab, 0);
+        assert_eq!(state.screen, screen);
+    }
+    for (column, row) in [(0, 0), (99, 0), (99, 23), (500, 500)] {
+        click(&mut state, left, column, row);
+    }
+}
+
+#[test]
+fn the_engines_of_a_process_have_their_load() {
+    let state = seen("navi21", "2", Style::default());
+    let game = state.history.engines("0000:03:00.0", 3301).unwrap();
+    assert_eq!(game.get("gfx"), Some(&82), "as the script has it");
+    assert_eq!(state.history.busy("0000:03:00.0", 3301), Some(82));
 }

@@ -39,8 +39,10 @@ fn levels(path: &str) -> impl Iterator<Item = &str> {
     std::iter::successors(Some(path), |path| path.rsplit_once('/').map(|(above, _)| above))
 }
 
-/// The limits of the cgroup on a GPU's own memory; `None` if there are none to be read.
-pub(crate) fn dmem(files: &dyn Files, path: &str, pci: &str) -> Option<CgroupLimit> {
+/// Returns the limits and the protection of a cgroup's share of a GPU's own memory; `None` if there are none to be read.
+///
+/// A group whose parent does not pass the controller on is charged to the nearest group above that has it.
+pub fn dmem(files: &dyn Files, path: &str, pci: &str) -> Option<CgroupLimit> {
     let value = |level: &str, file: &str| of_region(&files.read(&format!("sys/fs/cgroup{level}/{file}")).ok()?, pci);
     let own = path.trim_end_matches('/');
     let mut limit = CgroupLimit {
@@ -51,6 +53,8 @@ pub(crate) fn dmem(files: &dyn Files, path: &str, pci: &str) -> Option<CgroupLim
         max: value(own, "dmem.max"),
         left: None,
         limited_at: None,
+        protected: None,
+        protected_at: None,
     };
     for level in levels(path) {
         let left = value(level, "dmem.max")
@@ -60,8 +64,14 @@ pub(crate) fn dmem(files: &dyn Files, path: &str, pci: &str) -> Option<CgroupLim
             limit.left = Some(left);
             limit.limited_at = Some(if level.is_empty() { "/" } else { level }.to_owned());
         }
+        let protected = value(level, "dmem.low").max(value(level, "dmem.min"));
+        if let Some(bytes) = protected.filter(|&bytes| limit.protected.is_none_or(|least| bytes < least)) {
+            limit.protected = Some(bytes);
+            limit.protected_at = Some(level.to_owned());
+        }
     }
-    (limit.current.is_some() || limit.max.is_some() || limit.left.is_some()).then_some(limit)
+    let is_known = [limit.current, limit.max, limit.left, limit.protected].iter().any(Option::is_some);
+    is_known.then_some(limit)
 }
 
 /// The figure of a GPU in a file of the controller; `max` is none.
@@ -121,6 +131,24 @@ mod tests {
         assert_eq!((limit.left, limit.limited_at.as_deref()), (Some(1000), Some("/a")));
         assert_eq!(dmem(&files, "/c", "0000:03:00.0"), None, "the root has no limit");
         assert_eq!(dmem(&files, "/a/b", "0000:03:00.1"), None, "another GPU");
+    }
+
+    #[test]
+    fn a_cgroup_is_protected_only_as_far_as_all_above_it_are() {
+        let mut files = tree("");
+        let line = |bytes: u64| format!("drm/0000:03:00.0/vram {bytes}\n");
+        for (level, low, min) in [("/a", 5000, 0), ("/a/b", 1000, 7000)] {
+            files.put(format!("sys/fs/cgroup{level}/dmem.low"), line(low));
+            files.put(format!("sys/fs/cgroup{level}/dmem.min"), line(min));
+        }
+        let protection = |path: &str| {
+            let limit = dmem(&files, path, "0000:03:00.0");
+            limit.and_then(|limit| limit.protected.zip(limit.protected_at))
+        };
+        assert_eq!(protection("/a/b"), Some((5000, "/a".to_owned())), "min protects as low does, but the parent less");
+        assert_eq!(protection("/a"), Some((5000, "/a".to_owned())));
+        assert_eq!(protection("/a/b/without-controller"), Some((5000, "/a".to_owned())), "charged to the group above");
+        assert_eq!(protection("/c"), None);
     }
 
     #[test]

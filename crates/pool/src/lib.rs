@@ -43,7 +43,7 @@ mod pci_ids;
 mod processes;
 pub mod uma;
 
-pub use cgroup::{Cgroup, cgroup, memory_max};
+pub use cgroup::{Cgroup, cgroup, dmem, memory_max};
 pub use fit::{Fit, Part, Place, Verdict};
 pub use gpu::{Gpu, Largest, Other};
 pub use heaps::{OwnUsage, UsedMemory, heaps};

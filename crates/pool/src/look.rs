@@ -195,7 +195,7 @@ fn others(domains: &Domains, own: Option<&OwnUsage>) -> Pair {
 }
 
 fn missing(source: &str, reason: &str) -> Missing {
-    Missing { source: source.to_owned(), reason: reason.to_owned() }
+    Missing { source: source.to_owned(), reason: reason.to_owned(), is_replaced: false }
 }
 
 /// Reads a GPU's facts from sysfs. Reading these files does not wake the GPU: they show what the driver keeps in memory
@@ -301,7 +301,7 @@ fn domain(pool: &PoolInfo, missed: &mut Vec<Missing>, name: &str) -> Domain {
     {
         let source = format!("INFO MEMORY {name}.usable");
         let reason = format!("{reported} bytes are more than the total of {total}, which is taken instead");
-        missed.push(missing(&source, &reason));
+        missed.push(Missing { is_replaced: true, ..missing(&source, &reason) });
         usable = Some(total);
     }
     Domain {

@@ -84,6 +84,13 @@ pub struct CgroupLimit {
     /// The cgroup whose limit allows the least, which may be above `path`.
     #[cfg_attr(feature = "serde", serde(default))]
     pub limited_at: Option<String>,
+    /// The bytes that are protected from eviction at most: a cgroup is protected only as far as all above it are. `None` if the
+    /// controller is not enabled for any of them.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub protected: Option<u64>,
+    /// The cgroup that protects the least, which may be above `path`.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub protected_at: Option<String>,
 }
 
 /// A Vulkan memory heap with its budget.
@@ -230,6 +237,9 @@ pub struct Pair {
 pub struct Evicted {
     /// Bytes whose preferred domain is VRAM but which are not in VRAM.
     pub vram: Option<u64>,
+    /// The part of `vram` that the CPU must be able to reach, so that it fits in visible VRAM only. Linux 6.1 to 6.13 report it.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub visible_vram: Option<u64>,
 }
 
 /// Memory in use that belongs to no listed process, so that for each domain `used + overcounted = sum of processes' own + shared +
@@ -268,6 +278,9 @@ pub struct Missing {
     pub source: String,
     /// The reason why it could not be read.
     pub reason: String,
+    /// `true` if it was read but makes no sense, and another figure was taken instead: nothing is missing then.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub is_replaced: bool,
 }
 
 /// The effect of a limit on the memory that is available.

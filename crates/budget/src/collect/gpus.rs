@@ -1,6 +1,10 @@
 //! The facts of a GPU in a snapshot beside the figures of memory: names, sensors, and INFO's answers about the chip.
 
-use std::{cell::RefCell, collections::BTreeMap, io};
+use std::{
+    cell::RefCell,
+    collections::{BTreeMap, BTreeSet},
+    io,
+};
 
 use amdgpu_pool::{Facts, MemoryInfo, PoolInfo, Session};
 use amdgpu_winsys::{
@@ -14,7 +18,7 @@ use crate::{
     files::{self, Files},
     machine::Machine,
     snapshot::{
-        model::{Gpu, Missing, Sensors},
+        model::{CgroupLimit, Gpu, Missing, Sensors},
         vulkan::memory_types,
     },
 };
@@ -111,6 +115,7 @@ pub(super) fn described(files: &dyn Files, found: amdgpu_pool::Gpu, answers: Opt
         Err(error) => gpu.missing.push(missing("mem_info_vram_vendor", &files::reason(&error))),
     }
     gpu.name = found.device_id.and_then(|device| marketing_name(files, &directory, device));
+    gpu.groups = groups(files, &gpu);
     // Older kernels wake the GPU for these.
     if gpu.power.as_deref() == Some("active") {
         gpu.sensors = sensors(files, &directory);
@@ -126,8 +131,20 @@ pub(super) fn described(files: &dyn Files, found: amdgpu_pool::Gpu, answers: Opt
     gpu
 }
 
+/// The groups of the processes that hold memory, with what the `dmem` controller says of each.
+fn groups(files: &dyn Files, gpu: &Gpu) -> Vec<CgroupLimit> {
+    if files.read("sys/fs/cgroup/dmem.capacity").is_err() {
+        return Vec::new();
+    }
+    let names: BTreeSet<&str> =
+        gpu.processes.iter().flatten().filter_map(|process| process.cgroup.as_deref()).collect();
+    // A group outside of this namespace has a path with dots, which would lead out of the folder.
+    let is_inside = |path: &&str| path.starts_with('/') && path.split('/').all(|part| part != "..");
+    names.into_iter().filter(is_inside).filter_map(|path| amdgpu_pool::dmem(files, path, &gpu.pci)).collect()
+}
+
 fn missing(source: &str, reason: &str) -> Missing {
-    Missing { source: source.to_owned(), reason: reason.to_owned() }
+    Missing { source: source.to_owned(), reason: reason.to_owned(), is_replaced: false }
 }
 
 /// The name of a GPU by its PCI device and revision.

@@ -128,9 +128,8 @@ fn session(machine: &dyn Machine, node: &str, pci: &str, directory: &Path) -> Re
 /// Replaces names of people and programs by numbers, and drops what is not needed.
 fn anonymise(seen: &mut BTreeMap<String, Entry>) {
     let mut users: BTreeMap<String, usize> = BTreeMap::new();
-    let mut cgroups: BTreeMap<String, usize> = BTreeMap::new();
+    let mut groups = Groups::default();
     seen.remove("etc/passwd");
-    let named = limits_of(seen);
     for (path, entry) in seen.iter_mut() {
         let Entry::File(text) = entry else { continue };
         let Some((pid, name)) = path.strip_prefix("proc/").and_then(|rest| rest.split_once('/')) else { continue };
@@ -143,37 +142,39 @@ fn anonymise(seen: &mut BTreeMap<String, Entry>) {
                 }
             }
             "cgroup" => {
-                let count = cgroups.len() + 1;
-                let number = *cgroups.entry(text.clone()).or_insert(count);
-                // As deep as it was: the cgroups above have limits of their own.
-                let above = "/above".repeat(text.trim().matches('/').count().saturating_sub(1));
-                *text = format!("0::{above}/cgroup-{number}\n");
+                let path = text.lines().find_map(|line| line.strip_prefix("0::")).unwrap_or(text);
+                *text = format!("0::{}\n", groups.numbered(path.trim()));
             }
             _ => {}
         }
     }
     // Paths contain names, too.
-    let Some((named, numbered)) = named.zip(limits_of(seen)) else { return };
+    const ROOT: &str = "sys/fs/cgroup";
     let limits: Vec<String> = seen.keys().filter(|path| path.starts_with("sys/fs/cgroup/")).cloned().collect();
     for path in limits {
         let Some(entry) = seen.remove(&path) else { continue };
-        let Some((folder, file)) = path.rsplit_once('/') else { continue };
-        let depth = folder.matches('/').count();
-        if format!("{folder}/") == named {
-            seen.insert(format!("{numbered}{file}"), entry);
-        } else if named.starts_with(&format!("{folder}/")) {
-            seen.insert(format!("sys/fs/cgroup{}/{file}", "/above".repeat(depth.saturating_sub(2))), entry);
-        }
+        let Some((folder, file)) = path.strip_prefix(ROOT).and_then(|rest| rest.rsplit_once('/')) else { continue };
+        let folder = if folder.is_empty() { String::new() } else { groups.numbered(folder) };
+        seen.insert(format!("{ROOT}{folder}/{file}"), entry);
     }
 }
 
-/// Returns the path of the own cgroup's limits in the tree.
-fn limits_of(seen: &BTreeMap<String, Entry>) -> Option<String> {
-    match seen.get("proc/self/cgroup")? {
-        Entry::File(text) => {
-            Some(format!("sys/fs/cgroup{}/", text.lines().find_map(|line| line.strip_prefix("0::"))?.trim()))
+/// Numbers in place of the names of cgroups. A group keeps its depth and its place below others, because those have limits of
+/// their own.
+#[derive(Default)]
+struct Groups(BTreeMap<String, usize>);
+
+impl Groups {
+    fn numbered(&mut self, path: &str) -> String {
+        let mut prefix = String::new();
+        let mut numbered = String::new();
+        for part in path.split('/').filter(|part| !part.is_empty()) {
+            prefix = format!("{prefix}/{part}");
+            let count = self.0.len() + 1;
+            let number = *self.0.entry(prefix.clone()).or_insert(count);
+            numbered = format!("{numbered}/group-{number}");
         }
-        _ => None,
+        if numbered.is_empty() { "/".to_owned() } else { numbered }
     }
 }
 
@@ -221,16 +222,24 @@ mod tests {
             ("proc/7/status".to_owned(), file("Name:\tsecret\nPPid:\t1\nUid:\t1234\nNSpid:\t7\n")),
             ("sys/fs/cgroup/alice/secret.scope/dmem.max".to_owned(), file("drm/0000:03:00.0/vram0 4096\n")),
             ("sys/fs/cgroup/alice/dmem.max".to_owned(), file("drm/0000:03:00.0/vram0 2048\n")),
+            ("proc/8/cgroup".to_owned(), file("0::/alice/secret-2.scope\n")),
+            ("sys/fs/cgroup/alice/secret-2.scope/dmem.max".to_owned(), file("drm/0000:03:00.0/vram0 1024\n")),
+            ("sys/fs/cgroup/dmem.capacity".to_owned(), file("drm/0000:03:00.0/vram0 8192\n")),
         ]);
         anonymise(&mut seen);
         let text = format!("{seen:?}");
         for name in ["alice", "secret", "1234"] {
             assert!(!text.contains(name), "{name}: {text}");
         }
-        let own = format!("{}dmem.max", limits_of(&seen).unwrap());
-        assert_eq!(seen.get(&own), Some(&file("drm/0000:03:00.0/vram0 4096\n")), "the limit is found again: {seen:?}");
-        let (folder, _) = own.trim_end_matches("/dmem.max").rsplit_once('/').unwrap();
-        let above = seen.get(&format!("{folder}/dmem.max"));
-        assert_eq!(above, Some(&file("drm/0000:03:00.0/vram0 2048\n")), "and that of the cgroup above");
+        let Some(Entry::File(own)) = seen.get("proc/self/cgroup") else { panic!("{seen:?}") };
+        let own = own.trim().strip_prefix("0::").unwrap();
+        let limit = |group: &str| seen.get(&format!("sys/fs/cgroup{group}/dmem.max"));
+        assert_eq!(limit(own), Some(&file("drm/0000:03:00.0/vram0 4096\n")), "the limit is found again: {seen:?}");
+        let (above, _) = own.rsplit_once('/').unwrap();
+        assert_eq!(limit(above), Some(&file("drm/0000:03:00.0/vram0 2048\n")), "and that of the cgroup above");
+        let Some(Entry::File(other)) = seen.get("proc/8/cgroup") else { panic!("{seen:?}") };
+        let other = limit(other.trim().strip_prefix("0::").unwrap());
+        assert_eq!(other, Some(&file("drm/0000:03:00.0/vram0 1024\n")), "and that of another process's cgroup");
+        assert!(seen.contains_key("sys/fs/cgroup/dmem.capacity"));
     }
 }

@@ -57,7 +57,7 @@ fn domains(was: &Gpu, is: &Gpu, units: Units, out: &mut dyn Write) -> Result<(),
         ("vram", was.domains.vram.used, is.domains.vram.used),
         ("visible", was.domains.visible_vram.used, is.domains.visible_vram.used),
         ("gtt", was.domains.gtt.used, is.domains.gtt.used),
-        ("evicted", was.domains.vram.evicted, is.domains.vram.evicted),
+        ("displaced", was.domains.vram.evicted, is.domains.vram.evicted),
         ("available", was.effective.available, is.effective.available),
     ] {
         table.row(vec![name.to_owned(), units.known(was), units.known(is), signed(was, is, units)]);

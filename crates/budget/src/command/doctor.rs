@@ -104,12 +104,17 @@ fn of_gpu(gpu: &Gpu, list: &mut Findings) {
         }
     }
     for missing in gpu.missing.iter().filter(|missing| missing.source != "INFO") {
-        list.no(format!("{pci}: {}: {}", missing.source, missing.reason), None);
+        let text = format!("{pci}: {}: {}", missing.source, missing.reason);
+        if missing.is_replaced {
+            list.optional(false, format!("{text}; this is what the kernel says"));
+        } else {
+            list.no(text, None);
+        }
     }
     let any = |of: fn(&Process) -> bool| gpu.processes.iter().flatten().any(of);
     if any(|_| true) {
         for (what, known) in [
-            ("what is requested and evicted (Linux 6.1 and later)", any(|process| process.evicted.vram.is_some())),
+            ("what is requested and displaced (Linux 6.1 and later)", any(|process| process.evicted.vram.is_some())),
             ("what is shared (Linux 6.12 and later)", any(|process| process.shared.vram.is_some())),
         ] {
             list.optional(known, format!("{pci}: fdinfo reports {what}"));

@@ -16,6 +16,11 @@ const EXAMPLES: &[(&str, &str)] = &[
         "amdgpu-budget explain effective",
         "Shows the arithmetic of what programs can have, with the source of each term.",
     ),
+    ("amdgpu-budget why firefox", "Says why memory of a process is not in VRAM, and what would bring it back."),
+    (
+        "amdgpu-budget --from usage.jsonl.gz why",
+        "Says the same of the end of a recording, and which processes have grown since it was in VRAM.",
+    ),
     ("amdgpu-budget wait 'free>4GiB' --timeout 60 && PROGRAM", "Starts a program once there is room for it."),
     (
         "amdgpu-budget advise --models 96GiB",

@@ -12,6 +12,7 @@ mod record;
 mod serve;
 mod va;
 mod watch;
+mod why;
 
 use std::io::Write;
 
@@ -55,6 +56,7 @@ pub(crate) fn execute(arguments: &Arguments, out: &mut dyn Write) -> Outcome {
         Command::Va { dump } => va::run(dump, global, out),
         Command::Export { format, dump } => export::run(*format, dump.as_deref(), global, out),
         Command::Advise(options) => advise::run(options, global, out),
+        Command::Why(options) => why::run(options, global, out),
         Command::Doctor => doctor::run(global, out),
         Command::Capture { directory, names } => capture::run(directory, *names, global, out),
         Command::Completions { shell } => document::completions(*shell, out),
@@ -72,6 +74,7 @@ fn refuse_formats(command: &Command, global: &Global) -> Result<(), Stop> {
         Command::Check(_) => ("check", true, false),
         Command::Wait(_) => ("wait", true, false),
         Command::Advise(_) => ("advise", true, false),
+        Command::Why(_) => ("why", true, false),
         Command::Doctor => ("doctor", true, false),
         Command::Record(_) => ("record", true, false),
         #[cfg(feature = "tui")]

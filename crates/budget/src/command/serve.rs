@@ -6,15 +6,18 @@ use std::{
     io::Write,
     net::Ipv4Addr,
     path::PathBuf,
+    time::{Duration, Instant},
 };
 
 use amdgpu_output::files;
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::{
     cli::{Global, Serve},
     exit::Exit,
     http::{Address, Answer, Hosts, Listener, Server},
+    past::{self, Past},
     session::{self, Outcome, Stop},
     snapshot::{
         model::Snapshot,
@@ -22,6 +25,8 @@ use crate::{
         views,
     },
     source::Source,
+    text::{self, Style},
+    why::{self, Since, Subject, judge},
 };
 
 /// Writes a file once, or answers requests.
@@ -51,10 +56,20 @@ pub(super) fn run(options: &Serve, global: &Global, out: &mut dyn Write) -> Outc
     out.flush()?;
     let hosts = Hosts::new(&listeners, &options.allow_host).map_err(Stop::failed)?;
     let mut server = Server::new(listeners, hosts).map_err(Stop::failed)?;
-    let mut pages = Pages { source: &mut *source, global, labels, last: None };
+    let mut pages = Pages { source: &mut *source, global, labels, last: None, past: Past::default() };
+    // Only what happens by itself is worth looking at unasked.
+    let interval = pages.source.has_real_time().then(|| Duration::from_nanos(past::INTERVAL_NS));
+    let mut next = Instant::now();
     let mut answered = 0;
     while options.requests.is_none_or(|requests| answered < requests) {
-        answered += server.step(|path| pages.answer(path)).map_err(Stop::failed)?;
+        if let Some(interval) = interval
+            && Instant::now() >= next
+        {
+            // A moment that cannot be read is missing in the past; whoever asks is told why.
+            let _ = pages.look();
+            next = Instant::now() + interval;
+        }
+        answered += server.step(interval.map(|_| next), |path| pages.answer(path)).map_err(Stop::failed)?;
     }
     Ok(Exit::Fine)
 }
@@ -83,8 +98,8 @@ impl Drop for Paths {
 /// The page: one file with all that it needs.
 const PAGE: &str = include_str!("../http/page.html");
 
-const INDEX: &str =
-    "/ is a page for browsers, /api/snapshot and /api/explain are its JSON, /metrics is Prometheus's text\n";
+const INDEX: &str = "/ is a page for browsers, /api/snapshot, /api/history, /api/history/processes, /api/explain and /api/why are its \
+                     JSON, /metrics is Prometheus's text\n";
 
 /// The pages and the source of their figures.
 struct Pages<'s> {
@@ -93,6 +108,8 @@ struct Pages<'s> {
     labels: Labels,
     /// The last snapshot, which explanations are of.
     last: Option<Snapshot>,
+    /// The last hour.
+    past: Past,
 }
 
 impl Pages<'_> {
@@ -111,16 +128,32 @@ impl Pages<'_> {
                 Err(answer) => answer,
             },
             "/api/snapshot" => match self.look() {
-                Ok(snapshot) => json(snapshot),
+                Ok(snapshot) => as_json(snapshot),
                 Err(answer) => answer,
             },
+            "/api/history" | "/api/history/processes" => {
+                if self.past.is_empty()
+                    && let Err(answer) = self.look()
+                {
+                    return answer;
+                }
+                as_json(&self.past.document(path.ends_with("/processes")))
+            }
+            "/api/why" => {
+                if self.last.is_none()
+                    && let Err(answer) = self.look()
+                {
+                    return answer;
+                }
+                self.last.as_ref().map_or_else(not_here, |snapshot| as_json(&why_all(snapshot, &self.past)))
+            }
             "/api/explain" => {
                 if self.last.is_none()
                     && let Err(answer) = self.look()
                 {
                     return answer;
                 }
-                self.last.as_ref().map_or_else(not_here, |snapshot| json(&views::explanations(snapshot, None)))
+                self.last.as_ref().map_or_else(not_here, |snapshot| as_json(&views::explanations(snapshot, None)))
             }
             _ => not_here(),
         }
@@ -129,7 +162,10 @@ impl Pages<'_> {
     fn look(&mut self) -> Result<&Snapshot, Answer> {
         let unavailable = |why: String| Answer::text("503 Service Unavailable", why);
         match session::next(self.source, self.global) {
-            Ok(Some(snapshot)) => Ok(self.last.insert(snapshot)),
+            Ok(Some(snapshot)) => {
+                self.past.see(&snapshot);
+                Ok(self.last.insert(snapshot))
+            }
             Ok(None) => Err(unavailable("the recording has no more snapshots\n".to_owned())),
             Err(Stop::Message(_, message)) => Err(unavailable(format!("{message}\n"))),
             Err(_) => Err(unavailable("failed\n".to_owned())),
@@ -137,11 +173,38 @@ impl Pages<'_> {
     }
 }
 
+/// Returns the reasons for each GPU and each process with displaced memory, as `why` prints them.
+fn why_all(snapshot: &Snapshot, past: &Past) -> Value {
+    let points = past.document(true).points;
+    let mut findings = Vec::new();
+    for gpu in &snapshot.gpus {
+        let processes =
+            gpu.processes.iter().flatten().filter(|process| process.evicted.vram.is_some_and(|bytes| bytes > 0));
+        for process in [None].into_iter().chain(processes.map(Some)) {
+            let mut since = Since::default();
+            points.iter().for_each(|point| since.see(point, &gpu.pci, process.map(|process| process.pid)));
+            findings.push(judge(Subject { gpu, process }, Some(&since), snapshot.monotonic_ns));
+        }
+    }
+    let texts = findings.iter().map(|finding| {
+        let mut text = Vec::new();
+        // Writing to memory does not fail.
+        let _ = text::why::write(std::slice::from_ref(finding), true, &Style::default(), &mut text);
+        let mut value = serde_json::to_value(finding).unwrap_or_default();
+        if let Some(object) = value.as_object_mut() {
+            object.insert("text".to_owned(), String::from_utf8_lossy(&text).into());
+        }
+        value
+    });
+    let findings: Vec<Value> = texts.collect();
+    json!({ "schema": why::SCHEMA, "time": snapshot.time, "source": snapshot.source, "findings": findings })
+}
+
 fn not_here() -> Answer {
     Answer::text("404 Not Found", INDEX)
 }
 
-fn json(value: &impl Serialize) -> Answer {
+fn as_json(value: &impl Serialize) -> Answer {
     match serde_json::to_string(value) {
         Ok(body) => Answer { status: "200 OK", kind: "application/json", body, nonce: None },
         Err(error) => Answer::text("500 Internal Server Error", format!("{error}\n")),

@@ -3,6 +3,7 @@
 //! A client has [`REQUEST_TIME`] to send its whole request and [`ANSWER_TIME`] to receive the answer. When there are
 //! [`MOST_CONNECTIONS`] connections, the oldest one is closed for a new one. A client therefore cannot delay other clients.
 
+pub mod client;
 mod connection;
 mod hosts;
 mod listener;
@@ -51,14 +52,14 @@ impl Server {
         Ok(Self { listeners, hosts, connections: VecDeque::new() })
     }
 
-    /// Waits for events on the sockets and handles them. Calls `answer` with the path, without the query, of each GET or HEAD
+    /// Waits for events on the sockets, until `wake` at most, and handles them. Calls `answer` with the path, without the query, of each GET or HEAD
     /// request. Returns the number of requests that were answered completely, including refused ones.
     ///
     /// # Errors
     ///
     /// An I/O error if waiting fails. An invalid request or a broken connection is not an error.
-    pub fn step(&mut self, mut answer: impl FnMut(&str) -> Answer) -> io::Result<u64> {
-        let ready = self.wait()?;
+    pub fn step(&mut self, wake: Option<Instant>, mut answer: impl FnMut(&str) -> Answer) -> io::Result<u64> {
+        let ready = self.wait(wake)?;
         let now = Instant::now();
         let mut answered = 0;
         let mut kept = VecDeque::with_capacity(self.connections.len());
@@ -83,8 +84,8 @@ impl Server {
         self.connections.len()
     }
 
-    fn wait(&self) -> io::Result<Ready> {
-        let first = self.connections.iter().map(Connection::deadline).min();
+    fn wait(&self, wake: Option<Instant>) -> io::Result<Ready> {
+        let first = self.connections.iter().map(Connection::deadline).chain(wake).min();
         let timeout = first.map(|at| {
             // A millisecond more: a deadline must have passed when it wakes the loop.
             let left = at.saturating_duration_since(Instant::now()) + Duration::from_millis(1);

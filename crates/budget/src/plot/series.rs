@@ -37,7 +37,7 @@ pub struct Layer {
     pub name: String,
     /// The bytes at each moment. An unknown number is drawn as zero.
     pub bytes: Vec<u64>,
-    /// `true` if the layer shows evicted memory: bytes whose preferred domain this is, but which are elsewhere.
+    /// `true` if the layer shows displaced memory: bytes whose preferred domain this is, but which are elsewhere.
     pub is_missing: bool,
 }
 
@@ -180,7 +180,7 @@ fn domains(gpus: &[&Gpu], kind: Kind) -> Vec<Layer> {
     let vram = |name| layer(name, false, |gpu| gpu.domains.vram.used);
     let gtt = |name| layer(name, false, |gpu| gpu.domains.gtt.used);
     match kind {
-        Kind::Vram => vec![vram("in use"), layer("evicted from it", true, |gpu| gpu.domains.vram.evicted)],
+        Kind::Vram => vec![vram("in use"), layer("displaced from it", true, |gpu| gpu.domains.vram.evicted)],
         Kind::Gtt => vec![gtt("in use")],
         Kind::Pool => vec![vram("carve-out"), gtt("GTT")],
     }

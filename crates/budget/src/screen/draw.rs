@@ -21,6 +21,7 @@ pub fn draw(frame: &mut Frame<'_>, state: &mut State) {
     let (top, rest) = split_top(area, 1);
     let (body, bottom) = split_bottom(rest, 1);
     frame.render_widget(Paragraph::new(tabs(state)), top);
+    state.places.borrow_mut().clear();
     match state.screen {
         Screen::Overview => panes::overview(frame, body, state),
         Screen::Processes => panes::processes(frame, body, state),
@@ -28,6 +29,7 @@ pub fn draw(frame: &mut Frame<'_>, state: &mut State) {
         Screen::Heaps => panes::heaps(frame, body, state),
         Screen::History => panes::history(frame, body, state),
         Screen::Explain => panes::explain(frame, body, state),
+        Screen::Why => panes::why(frame, body, state),
     }
     if state.help {
         help(frame, body);
@@ -49,6 +51,9 @@ fn tabs(state: &State) -> Line<'static> {
 }
 
 fn footer(state: &State) -> Line<'static> {
+    if let Some(asked) = &state.asked {
+        return Line::from(asked.question());
+    }
     if state.typing {
         return Line::from(format!("filter: {}_", state.options.name.as_deref().unwrap_or_default()));
     }

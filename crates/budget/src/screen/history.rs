@@ -36,18 +36,24 @@ pub struct Point {
 /// A number for each process, by GPU and number.
 type ByProcess = BTreeMap<(String, u32), u64>;
 
+/// The time of each engine for each process, by GPU and number.
+type Engines = BTreeMap<(String, u32), BTreeMap<String, u64>>;
+
 /// The history of a few figures of each GPU and process.
 #[derive(Clone, Debug, Default)]
 pub struct History {
     points: BTreeMap<String, VecDeque<Point>>,
     /// Memory of processes by GPU and number, a minute back.
     memory: VecDeque<(u64, ByProcess)>,
-    /// Engine time of processes at the last two looks.
-    engines: [ByProcess; 2],
+    /// Time of each engine of processes at the last two looks.
+    engines: [Engines; 2],
     began: Option<u64>,
 }
 
-fn by_process(snapshot: &Snapshot, of: impl Fn(&crate::snapshot::model::Process) -> u64) -> ByProcess {
+fn by_process<T>(
+    snapshot: &Snapshot,
+    of: impl Fn(&crate::snapshot::model::Process) -> T,
+) -> BTreeMap<(String, u32), T> {
     let rows = snapshot.gpus.iter().flat_map(|gpu| gpu.processes.iter().flatten().map(move |process| (gpu, process)));
     rows.map(|(gpu, process)| ((gpu.pci.clone(), process.pid), of(process))).collect()
 }
@@ -77,14 +83,19 @@ impl History {
             self.memory.pop_front();
         }
         self.engines.swap(0, 1);
-        self.engines[1] =
-            by_process(snapshot, |process| process.engines_ns.values().fold(0, |a, &b| a.saturating_add(b)));
+        self.engines[1] = by_process(snapshot, |process| process.engines_ns.clone());
     }
 
     /// Returns the history of a GPU, the oldest point first.
     pub fn points(&self, pci: &str) -> impl DoubleEndedIterator<Item = &Point> + ExactSizeIterator + Clone {
         static NONE: VecDeque<Point> = VecDeque::new();
         self.points.get(pci).unwrap_or(&NONE).iter()
+    }
+
+    /// Returns the seconds between the first and the last point of a GPU.
+    pub fn span(&self, pci: &str) -> f64 {
+        let mut points = self.points(pci);
+        points.next().zip(points.next_back()).map_or(0.0, |(first, last)| last.seconds - first.seconds)
     }
 
     /// Returns the growth of a process in bytes per minute; `None` until the history covers a minute.
@@ -98,11 +109,21 @@ impl History {
 
     /// Returns the load of all engines together by a process since the previous snapshot, in percent.
     pub fn busy(&self, pci: &str, pid: u32) -> Option<u64> {
+        let loads = self.engines(pci, pid)?;
+        Some(loads.values().fold(0, |sum, load| sum.saturating_add(*load)))
+    }
+
+    /// Returns the load of each engine by a process since the previous snapshot, in percent.
+    pub fn engines(&self, pci: &str, pid: u32) -> Option<BTreeMap<String, u64>> {
         let (now, _) = self.memory.back()?;
-        let then = self.memory.iter().rev().nth(1)?.0;
+        let elapsed = now.checked_sub(self.memory.iter().rev().nth(1)?.0)?;
         let key = (pci.to_owned(), pid);
-        let worked = self.engines[1].get(&key)?.saturating_sub(*self.engines[0].get(&key)?);
-        crate::snapshot::units::percent(worked, now.checked_sub(then)?)
+        let (before, after) = (self.engines[0].get(&key)?, self.engines[1].get(&key)?);
+        let load = |(engine, time): (&String, &u64)| {
+            let worked = time.saturating_sub(before.get(engine).copied().unwrap_or(0));
+            Some((engine.clone(), crate::snapshot::units::percent(worked, elapsed)?))
+        };
+        after.iter().map(load).collect()
     }
 
     /// Returns the history of a GPU as panels of a plot.
@@ -117,14 +138,17 @@ impl History {
             is_missing,
         };
         let panel = |kind: Kind| Panel {
-            title: format!("{} in use, last {window:.0} s", kind.name()),
+            title: match last - first {
+                span if span > 0.0 => format!("{} in use, last {span:.0} s", kind.name()),
+                _ => format!("{} in use", kind.name()),
+            },
             began: points.first().and_then(|point| point.second_of_day),
             seconds: points.iter().map(|point| point.seconds - first).collect(),
             layers: match kind {
                 Kind::Vram => {
                     vec![
                         layer("in use", false, |point| point.vram),
-                        layer("evicted from it", true, |point| point.evicted),
+                        layer("displaced from it", true, |point| point.evicted),
                     ]
                 }
                 Kind::Gtt => vec![layer("in use", false, |point| point.gtt)],

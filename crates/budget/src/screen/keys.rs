@@ -1,9 +1,9 @@
 //! Keys: one table for what they do and for the help.
 
-use ratatui::crossterm::event::KeyCode;
+use ratatui::crossterm::event::{KeyCode, MouseButton, MouseEvent, MouseEventKind};
 
 use super::{
-    picture, settings,
+    panes, picture, settings, signal,
     state::{Screen, State},
 };
 use crate::text::ps::Sort;
@@ -18,12 +18,12 @@ pub struct Key {
 }
 
 /// All keys except the arrows, which act like `j` and `k`, and Enter, which acts like `3`.
-pub const KEYS: [Key; 16] = [
+pub const KEYS: [Key; 17] = [
     Key { keys: "?h", help: "this help", does: |state, _| state.help = !state.help },
-    Key { keys: "123456", help: "screens; Tab is the next one", does: screen },
+    Key { keys: "1234567", help: "screens; Tab is the next one", does: screen },
     Key { keys: "jk", help: "next and previous process; scroll", does: step },
     Key { keys: "/", help: "filter by name; Enter ends, Esc clears", does: |state, _| state.typing = true },
-    Key { keys: "MPGE", help: "sort by memory, pid, GTT, evicted", does: sort },
+    Key { keys: "MPGE", help: "sort by memory, pid, GTT, displaced", does: sort },
     Key {
         keys: "s",
         help: "sort by the next column",
@@ -42,12 +42,22 @@ pub const KEYS: [Key; 16] = [
         help: "export what is seen: JSON, and the past as SVG",
         does: |state, _| state.message = Some(picture::export(state)),
     },
+    Key {
+        keys: "x",
+        help: "end the process: SIGTERM or SIGKILL, after a question",
+        does: |state, _| signal::ask(state),
+    },
     Key { keys: "w", help: "save these settings", does: |state, _| state.message = Some(settings::save(state)) },
 ];
 
 /// Applies a key to the state. Returns `false` for the key that quits.
 pub fn press(state: &mut State, code: KeyCode) -> bool {
     state.message = None;
+    if state.asked.is_some() {
+        let letter = if let KeyCode::Char(letter) = code { Some(letter) } else { None };
+        signal::answer(state, letter);
+        return true;
+    }
     if state.typing {
         type_filter(state, code);
         return true;
@@ -81,6 +91,48 @@ pub fn press(state: &mut State, code: KeyCode) -> bool {
         (key.does)(state, letter);
     }
     true
+}
+
+/// Applies the mouse to the state: the wheel does what the arrows do, a click selects a tab, a column or a process, and a second
+/// click shows the process.
+pub fn click(state: &mut State, event: MouseEvent) {
+    if state.help || state.typing || state.asked.is_some() {
+        return;
+    }
+    match event.kind {
+        MouseEventKind::ScrollDown => step(state, 'j'),
+        MouseEventKind::ScrollUp => step(state, 'k'),
+        MouseEventKind::Down(MouseButton::Left) if event.row == 0 => {
+            let mut end = 0;
+            for tab in Screen::ALL {
+                // Each is a number, a space, the name, and a mark on both sides.
+                end += tab.name().len() + 4;
+                if usize::from(event.column) < end {
+                    (state.screen, state.scroll) = (tab, 0);
+                    break;
+                }
+            }
+        }
+        MouseEventKind::Down(MouseButton::Left) => {
+            let places = state.places.borrow().clone();
+            let first = places.first().map(|(line, _)| *line);
+            if let Some((_, place)) = places.iter().find(|(line, _)| *line == event.row) {
+                if state.row == *place {
+                    (state.screen, state.scroll) = (Screen::Process, 0);
+                }
+                state.row = *place;
+            } else if first == event.row.checked_add(1)
+                && let Some(sort) =
+                    panes::column(event.column, state.width.get(), state.gpu().is_some_and(|gpu| gpu.apu == Some(true)))
+            {
+                if state.options.sort == sort {
+                    state.options.reverse ^= true;
+                }
+                state.options.sort = sort;
+            }
+        }
+        _ => {}
+    }
 }
 
 fn type_filter(state: &mut State, code: KeyCode) {
@@ -120,7 +172,7 @@ fn sort(state: &mut State, letter: char) {
     state.options.sort = match letter {
         'P' => Sort::Pid,
         'G' => Sort::Gtt,
-        'E' => Sort::Evicted,
+        'E' => Sort::Displaced,
         _ => Sort::Memory,
     };
 }
@@ -129,8 +181,8 @@ const fn next_sort(sort: Sort) -> Sort {
     match sort {
         Sort::Memory => Sort::Vram,
         Sort::Vram => Sort::Gtt,
-        Sort::Gtt => Sort::Evicted,
-        Sort::Evicted => Sort::Pid,
+        Sort::Gtt => Sort::Displaced,
+        Sort::Displaced => Sort::Pid,
         Sort::Pid => Sort::Name,
         Sort::Name => Sort::Memory,
     }

@@ -10,6 +10,7 @@ mod panes;
 mod parts;
 mod picture;
 mod settings;
+mod signal;
 pub mod state;
 
 use std::{
@@ -21,7 +22,10 @@ use ratatui::{
     Terminal,
     backend::TestBackend,
     buffer::Buffer,
-    crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers},
+    crossterm::{
+        event::{self, DisableMouseCapture, EnableMouseCapture, Event, KeyCode, KeyEventKind, KeyModifiers},
+        execute,
+    },
 };
 
 use self::state::State;
@@ -31,12 +35,15 @@ use crate::{
     render,
     session::{self, Outcome, Stop},
     source::Source,
+    text::Style,
 };
 
 /// Shows the screen until the user quits, or once as text.
 pub(crate) fn run(options: &Top, global: &Global, out: &mut dyn Write) -> Outcome {
     let mut source = session::source(global, true)?;
-    let mut state = State::new(render::style(global), options.interval);
+    // The screen has a width of its own.
+    let style = Style { width: None, ..render::style(global) };
+    let mut state = State::new(style, options.interval);
     if let Some(size) = options.once {
         return once(options, size, global, &mut *source, state, out);
     }
@@ -51,9 +58,9 @@ pub(crate) fn run(options: &Top, global: &Global, out: &mut dyn Write) -> Outcom
     // What is wrong from the start is said before the screen is taken.
     state.see(session::first(&mut *source, global)?);
     settings::load(&mut state);
-    let mut terminal = ratatui::try_init()?;
+    let mut terminal = take()?;
     let outcome = keep_up(&mut terminal, &mut *source, global, &mut state);
-    ratatui::restore();
+    give_back();
     outcome
 }
 
@@ -70,7 +77,11 @@ fn keep_up(
         let interval = Duration::from_secs_f64(state.interval.max(0.1));
         let left = interval.saturating_sub(looked.elapsed());
         if event::poll(left)? {
-            if let Event::Key(key) = event::read()?
+            let event = event::read()?;
+            if let Event::Mouse(mouse) = event {
+                keys::click(state, mouse);
+            }
+            if let Event::Key(key) = event
                 && key.kind != KeyEventKind::Release
             {
                 let is_control = key.modifiers.contains(KeyModifiers::CONTROL);
@@ -95,13 +106,27 @@ fn keep_up(
     }
 }
 
+/// Takes the terminal, with its mouse.
+fn take() -> io::Result<ratatui::DefaultTerminal> {
+    let terminal = ratatui::try_init()?;
+    execute!(io::stdout(), EnableMouseCapture)?;
+    Ok(terminal)
+}
+
+/// Gives the terminal back.
+fn give_back() {
+    // The terminal may be gone.
+    let _ = execute!(io::stdout(), DisableMouseCapture);
+    ratatui::restore();
+}
+
 /// Gives the terminal back to the shell, stops until the shell continues the program, and takes the terminal again.
 fn suspend(terminal: &mut ratatui::DefaultTerminal) -> io::Result<()> {
-    ratatui::restore();
+    give_back();
     // The signal stops all of the job, as Ctrl-Z does to a program that leaves the terminal in its usual mode.
     nix::sys::signal::raise(nix::sys::signal::Signal::SIGTSTP)?;
     // A new terminal knows nothing of its screen, so the next picture is drawn whole.
-    *terminal = ratatui::try_init()?;
+    *terminal = take()?;
     Ok(())
 }
 

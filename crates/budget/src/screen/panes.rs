@@ -18,14 +18,18 @@ use crate::{
         model::{Domain, Gpu, Process, Snapshot},
         units::Age,
     },
-    text::{self, cut, known, ps},
+    text::{
+        self, cut, known,
+        ps::{self, Sort},
+    },
+    why::{Since, Subject, judge},
 };
 
 /// Rows that plots need.
 const LEAST_PLOTS: u16 = 16;
 
 /// Cells beside a bar: its name and the figures.
-const BESIDE_BAR: u16 = 50;
+const BESIDE_BAR: u16 = 53;
 
 pub(super) fn overview(frame: &mut Frame<'_>, area: Rect, state: &State) {
     let Some(gpu) = state.gpu() else { return };
@@ -42,7 +46,7 @@ pub(super) fn overview(frame: &mut Frame<'_>, area: Rect, state: &State) {
     }
     lines.push(Line::from(format!(
         "  last {:.0} s  {}",
-        state.window,
+        state.history.span(&gpu.pci).min(state.window),
         spark(gpu, usize::from(area.width.saturating_sub(14)), state)
     )));
     for warning in state.snapshot.warnings.iter().filter(|warning| warning.gpu == Some(gpu.index)).take(2) {
@@ -94,12 +98,12 @@ fn bar(name: &str, domain: &Domain, width: usize, state: &State) -> Line<'static
     let free = |cell: &&mut char| matches!(**cell, '░' | '.');
     cells.iter_mut().rev().take(ticks).filter(free).for_each(|cell| *cell = mark);
     let (used, total) = (style.units.known(domain.used), style.units.known(domain.total));
-    let evicted = domain.evicted.filter(|&bytes| bytes > 0);
-    let evicted = evicted.map(|bytes| format!(", {} out", style.units.text(bytes))).unwrap_or_default();
+    let displaced = state.gpu().and_then(|gpu| text::show::displaced(domain, gpu.apu));
+    let displaced = displaced.map(|bytes| format!(", {} displaced", style.units.text(bytes))).unwrap_or_default();
     Line::from(vec![
         Span::from(format!("  {name:<8}")),
         Span::styled(cells.into_iter().collect::<String>(), coloured(state, Color::Cyan)),
-        Span::from(format!(" {used} / {total}{evicted}")),
+        Span::from(format!(" {used} / {total}{displaced}")),
     ])
 }
 
@@ -144,16 +148,80 @@ fn spark(gpu: &Gpu, width: usize, state: &State) -> String {
     (0..columns).map(|column| mark(column * points.len() / columns.max(1)).unwrap_or('?')).collect()
 }
 
-const COLUMNS: &str = "    PID USER      OWN VRAM   VISIBLE   OWN GTT    SHARED  EV% BUSY%  NAME";
+/// A column of the list of processes: its heading, its width, and the order that a click means.
+struct Column {
+    heading: &'static str,
+    width: usize,
+    sort: Option<Sort>,
+}
+
+const COLUMNS: [Column; 8] = [
+    Column { heading: "PID", width: 8, sort: Some(Sort::Pid) },
+    Column { heading: "USER", width: 9, sort: None },
+    Column { heading: "OWN VRAM", width: 9, sort: Some(Sort::Vram) },
+    Column { heading: "VISIBLE", width: 10, sort: None },
+    Column { heading: "OWN GTT", width: 10, sort: Some(Sort::Gtt) },
+    Column { heading: "SHARED", width: 10, sort: None },
+    Column { heading: "DISPLACED", width: 10, sort: Some(Sort::Displaced) },
+    Column { heading: "BUSY%", width: 6, sort: None },
+];
+/// The columns that a narrow screen does not show, the first of them first.
+const LEAST: [usize; 6] = [5, 3, 1, 7, 6, 4];
+/// Columns of the user and of the name, which line up on the left.
+const USER: usize = 1;
+/// Characters that a name should have.
+const NAME: usize = 16;
+
+/// The columns for which a screen has room, beside a name.
+fn shown_columns(width: u16, is_apu: bool) -> Vec<usize> {
+    let mut shown: Vec<usize> = (0..COLUMNS.len()).filter(|&column| !is_apu || column != 6).collect();
+    for least in LEAST {
+        let taken: usize = shown.iter().filter_map(|&column| COLUMNS.get(column)).map(|column| column.width).sum();
+        if taken + 2 + NAME <= usize::from(width) {
+            break;
+        }
+        shown.retain(|&column| column != least);
+    }
+    shown
+}
+
+/// A line of cells, one for each of [`COLUMNS`], of which those are left that are shown.
+fn cells(cells: [String; 8], shown: &[usize]) -> String {
+    let mut line = String::new();
+    for (index, (cell, column)) in cells.into_iter().zip(&COLUMNS).enumerate() {
+        let width = column.width;
+        if shown.contains(&index) {
+            line += &if index == USER { format!(" {cell:<0$}", width - 1) } else { format!("{cell:>width$}") };
+        }
+    }
+    line
+}
+
+/// Returns the order that a click on a column of the headings means.
+pub(super) fn column(column: u16, width: u16, is_apu: bool) -> Option<Sort> {
+    let mut end = 0;
+    for shown in shown_columns(width, is_apu) {
+        let found = COLUMNS.get(shown)?;
+        end += found.width;
+        if usize::from(column) < end {
+            return found.sort;
+        }
+    }
+    Some(Sort::Name)
+}
 
 pub(super) fn processes(frame: &mut Frame<'_>, area: Rect, state: &State) {
     let Some(gpu) = state.gpu() else { return };
     let is_wide = area.width >= 120;
-    let mut heading = COLUMNS.to_owned();
+    let shown = shown_columns(area.width, gpu.apu == Some(true));
+    state.width.set(area.width);
+    let mut heading = cells(COLUMNS.map(|column| column.heading.to_owned()), &shown) + "  NAME";
     if is_wide {
-        heading = COLUMNS.replace("NAME", "  REQUESTED       D/min     AGE  NAME             CGROUP");
+        heading =
+            heading.replace("  NAME", "    REQUESTED  GROWTH/min     AGE  NAME             ENGINES            CGROUP");
     }
     let mut lines = vec![Line::styled(heading, Style::new().add_modifier(Modifier::BOLD))];
+    let mut places = Vec::new();
     let rows = state.processes();
     let chosen = state.row.min(rows.len().saturating_sub(1));
     let room = usize::from(area.height.saturating_sub(4)).max(1);
@@ -161,42 +229,49 @@ pub(super) fn processes(frame: &mut Frame<'_>, area: Rect, state: &State) {
     for (place, (depth, process)) in rows.iter().enumerate().skip(first).take(room) {
         let style = if place == chosen { Style::new().add_modifier(Modifier::REVERSED) } else { Style::new() };
         let mark = if place == chosen { '>' } else { ' ' };
-        lines.push(Line::styled(format!("{mark}{}", row(gpu, process, *depth, is_wide, state)), style));
+        places.push((area.y.saturating_add(u16::try_from(lines.len()).unwrap_or(u16::MAX)), place));
+        let line = row(gpu, process, *depth, &shown, is_wide, state);
+        // The first cell is empty before any process ID.
+        lines.push(Line::styled(format!("{mark}{}", line.get(1..).unwrap_or_default()), style));
         if state.options.clients {
-            lines.extend(process.per_client.iter().map(|client| client_line(client, state)));
+            lines.extend(process.per_client.iter().map(|client| client_line(client, &shown, state)));
         }
     }
-    lines.extend(rest(gpu, state));
+    lines.extend(rest(gpu, &shown, state));
+    places.retain(|(line, _)| *line < area.bottom());
+    *state.places.borrow_mut() = places;
     frame.render_widget(Paragraph::new(lines), area);
 }
 
 /// Returns the lines that make the columns of own memory add up: memory that clients share, and memory that no process holds.
-fn rest(gpu: &Gpu, state: &State) -> Vec<Line<'static>> {
+fn rest(gpu: &Gpu, shown: &[usize], state: &State) -> Vec<Line<'static>> {
     let Some(rest) = gpu.unattributed.filter(|_| !state.options.is_partial()) else { return Vec::new() };
     let size = |bytes| state.style.units.known(bytes);
-    let line = |vram, gtt, name: &str| {
-        let text =
-            format!("      - -        {:>9} {:>9} {:>9} {:>9}    -     -  ({name})", size(vram), "", size(gtt), "");
-        Line::styled(text, coloured(state, Color::DarkGray))
+    let line = |(name, vram, gtt): (&str, Option<u64>, Option<u64>)| {
+        let text = ["", "", &size(vram), "", &size(gtt), "", "", ""].map(str::to_owned);
+        Line::styled(format!("{}  ({name})", cells(text, shown)), coloured(state, Color::DarkGray))
     };
-    vec![line(rest.shared.vram, rest.shared.gtt, "shared"), line(rest.vram, rest.gtt, "no process")]
+    let rows = [("shared", rest.shared.vram, rest.shared.gtt), ("no process", rest.vram, rest.gtt)];
+    let is_some = |row: &(&str, Option<u64>, Option<u64>)| row.1 != Some(0) || row.2 != Some(0);
+    rows.into_iter().filter(is_some).map(line).collect()
 }
 
-fn row(gpu: &Gpu, process: &Process, depth: usize, is_wide: bool, state: &State) -> String {
+fn row(gpu: &Gpu, process: &Process, depth: usize, shown: &[usize], is_wide: bool, state: &State) -> String {
     let size = |bytes| state.style.units.known(bytes);
     let own = process.own();
     let busy = state.history.busy(&gpu.pci, process.pid).map_or_else(|| "-".to_owned(), |share| share.to_string());
-    let evicted = ps::evicted_share(process);
     let name = format!("{}{}", "  ".repeat(depth.min(8)), known(process.name.as_deref()));
-    let user = cut(known(process.user.as_deref()), 8);
-    let start = format!(
-        "{:>6} {user:<8} {:>9} {:>9} {:>9} {:>9} {evicted:>4} {busy:>5}  ",
-        process.pid,
+    let columns = [
+        process.pid.to_string(),
+        cut(known(process.user.as_deref()), 8),
         size(own.vram),
         size(process.visible_vram),
         size(own.gtt),
-        size(ps::shared(&process.shared))
-    );
+        size(ps::shared(&process.shared)),
+        size(process.evicted.vram),
+        busy,
+    ];
+    let start = cells(columns, shown) + "  ";
     if !is_wide {
         return start + &name;
     }
@@ -209,15 +284,32 @@ fn row(gpu: &Gpu, process: &Process, depth: usize, is_wide: bool, state: &State)
     );
     let age = process.age_s.map_or_else(|| "-".to_owned(), |age| Age(age).to_string());
     let (requested, cgroup) = (size(process.requested.vram), known(process.cgroup.as_deref()));
-    format!("{start}{requested:>11} {growth:>11} {age:>7}  {:<16} {cgroup}", cut(&name, 16))
+    let engines = cut(&engines(gpu, process, state), 18);
+    format!("{start}{requested:>11} {growth:>11} {age:>7}  {:<16} {engines:<18} {cgroup}", cut(&name, 16))
 }
 
-fn client_line(client: &crate::snapshot::model::Client, state: &State) -> Line<'static> {
+/// The engines that work for a process, the busiest first: `gfx 82% dma 3%`.
+fn engines(gpu: &Gpu, process: &Process, state: &State) -> String {
+    let loads = state.history.engines(&gpu.pci, process.pid).unwrap_or_default();
+    let mut loads: Vec<(String, u64)> = loads.into_iter().filter(|(_, load)| *load > 0).collect();
+    loads.sort_by_key(|(name, load)| (std::cmp::Reverse(*load), name.clone()));
+    loads.iter().map(|(name, load)| format!("{name} {load}%")).collect::<Vec<_>>().join(" ")
+}
+
+fn client_line(client: &crate::snapshot::model::Client, shown: &[usize], state: &State) -> Line<'static> {
     let size = |bytes| state.style.units.known(bytes);
     let own = client.own();
-    let (vram, visible, gtt) = (size(own.vram), size(client.visible_vram), size(own.gtt));
-    let shared = size(ps::shared(&client.shared));
-    let text = format!("        {:<8} {vram:>9} {visible:>9} {gtt:>9} {shared:>9}  client", client.client);
+    let columns = [
+        String::new(),
+        String::new(),
+        size(own.vram),
+        size(client.visible_vram),
+        size(own.gtt),
+        size(ps::shared(&client.shared)),
+        size(client.evicted.vram),
+        String::new(),
+    ];
+    let text = format!("{}  client {}", cells(columns, shown), client.client);
     Line::styled(text, coloured(state, Color::DarkGray))
 }
 
@@ -237,7 +329,7 @@ pub(super) fn process(frame: &mut Frame<'_>, area: Rect, state: &State) {
         ("VRAM", process.vram, gpu.domains.vram.total),
         ("visible", process.visible_vram, gpu.domains.visible_vram.total),
         ("GTT", process.gtt, gpu.domains.gtt.total),
-        ("moved out", process.cpu, gpu.domains.gtt.total),
+        ("system", process.cpu, gpu.domains.gtt.total),
     ] {
         let bar = state.style.bar(bytes, of, 24);
         lines.push(Line::from(format!("  {name:<10} {bar} {} of {}", size(bytes), size(of))));
@@ -247,9 +339,15 @@ pub(super) fn process(frame: &mut Frame<'_>, area: Rect, state: &State) {
     lines.push(Line::from(format!("  own        VRAM {}, GTT {}", size(own.vram), size(own.gtt))));
     lines.push(Line::from(format!("  shared     VRAM {}, GTT {}", size(shared.vram), size(shared.gtt))));
     lines.push(Line::from(format!("  requested  VRAM {}, GTT {}", size(requested.vram), size(requested.gtt))));
-    lines.push(Line::from(format!("  evicted    {} ({})", size(process.evicted.vram), ps::evicted_share(process))));
+    if gpu.apu != Some(true) {
+        let share = ps::displaced_share(process);
+        lines.push(Line::from(format!("  displaced  {} ({share})", size(process.evicted.vram))));
+    }
+    let loads = state.history.engines(&gpu.pci, process.pid).unwrap_or_default();
     for (engine, time) in &process.engines_ns {
-        lines.push(Line::from(format!("  engine {engine}: {} ms since it was opened", time / 1_000_000)));
+        let load = loads.get(engine).map_or_else(|| "  -".to_owned(), |load| format!("{load:>3}"));
+        lines
+            .push(Line::from(format!("  engine {engine:<8} {load}% now, {} ms since it was opened", time / 1_000_000)));
     }
     for client in &process.per_client {
         let (vram, gtt) = (size(client.vram), size(client.gtt));
@@ -287,6 +385,26 @@ pub(super) fn heaps(frame: &mut Frame<'_>, area: Rect, state: &State) {
 
 pub(super) fn explain(frame: &mut Frame<'_>, area: Rect, state: &State) {
     printed(frame, area, state, |snapshot, style, out| drop(text::explain::write(snapshot, None, style, out)));
+}
+
+pub(super) fn why(frame: &mut Frame<'_>, area: Rect, state: &State) {
+    let Some(gpu) = state.gpu() else { return };
+    let points = state.past.document(true).points;
+    let findings: Vec<_> = [None, state.process()]
+        .into_iter()
+        .enumerate()
+        .filter(|(index, process)| *index == 0 || process.is_some())
+        .map(|(_, process)| {
+            let mut since = Since::default();
+            points.iter().for_each(|point| since.see(point, &gpu.pci, process.map(|process| process.pid)));
+            judge(Subject { gpu, process }, Some(&since), state.snapshot.monotonic_ns)
+        })
+        .collect();
+    let wrapped = |_: &Snapshot, style: &text::Style, out: &mut Vec<u8>| {
+        let style = text::Style { width: Some(usize::from(area.width)), ..*style };
+        drop(text::why::write(&findings, true, &style, out));
+    };
+    printed(frame, area, state, wrapped);
 }
 
 pub(super) fn history(frame: &mut Frame<'_>, area: Rect, state: &State) {

@@ -1,7 +1,10 @@
 //! The state of the screen.
 
-use super::history::History;
+use std::cell::{Cell, RefCell};
+
+use super::{history::History, signal::Asked};
 use crate::{
+    past::Past,
     snapshot::model::{Gpu, Process, Snapshot},
     text::{Style, ps},
 };
@@ -22,12 +25,14 @@ pub enum Screen {
     History,
     /// The explanation of each figure.
     Explain,
+    /// The reason why memory of the GPU and of the selected process is not where it is wanted.
+    Why,
 }
 
 impl Screen {
     /// All screens, in the order of their keys.
-    pub const ALL: [Self; 6] =
-        [Self::Overview, Self::Processes, Self::Process, Self::Heaps, Self::History, Self::Explain];
+    pub const ALL: [Self; 7] =
+        [Self::Overview, Self::Processes, Self::Process, Self::Heaps, Self::History, Self::Explain, Self::Why];
 
     /// Returns the name of the screen.
     pub const fn name(self) -> &'static str {
@@ -38,6 +43,7 @@ impl Screen {
             Self::Heaps => "Heaps",
             Self::History => "History",
             Self::Explain => "Explain",
+            Self::Why => "Why",
         }
     }
 }
@@ -73,6 +79,14 @@ pub struct State {
     pub typing: bool,
     /// The message in the last line, if there is one.
     pub message: Option<String>,
+    /// The last hour, which growth is measured against.
+    pub past: Past,
+    /// The process that a question in the last line is about.
+    pub asked: Option<Asked>,
+    /// The lines of the screen that show processes, with the index of each; for the mouse.
+    pub places: RefCell<Vec<(u16, usize)>>,
+    /// The columns of the list of processes; for the mouse.
+    pub width: Cell<u16>,
 }
 
 impl State {
@@ -93,12 +107,17 @@ impl State {
             help: false,
             typing: false,
             message: None,
+            past: Past::default(),
+            asked: None,
+            places: RefCell::default(),
+            width: Cell::default(),
         }
     }
 
     /// Shows a new snapshot, and adds its figures to the history.
     pub fn see(&mut self, snapshot: Snapshot) {
         let is_first = self.snapshot.gpus.is_empty();
+        self.past.see(&snapshot);
         self.history.remember((!is_first).then_some(&self.snapshot), &snapshot);
         self.snapshot = snapshot;
         self.gpu = self.gpu.min(self.snapshot.gpus.len().saturating_sub(1));
@@ -120,7 +139,7 @@ impl State {
         processes.get(self.row.min(processes.len().saturating_sub(1))).map(|(_, process)| *process)
     }
 
-    /// Returns `ok`, `tight` or `thrashing`. This depends on evicted memory and on the rate of moves, not only on the share of
+    /// Returns `ok`, `tight` or `thrashing`. This depends on displaced memory and on the rate of moves, not only on the share of
     /// memory in use.
     ///
     /// On an APU, GTT is as fast as the carve-out, so memory is tight only if the whole pool runs out.

@@ -69,6 +69,10 @@ pub struct Gpu {
     /// The limit of this process's cgroup on the GPU's memory.
     #[serde(default)]
     pub cgroup_limit: Option<CgroupLimit>,
+    /// The limits and the protection of the cgroups whose processes hold memory of the GPU, each once; empty where the kernel has no
+    /// `dmem` controller.
+    #[serde(default)]
+    pub groups: Vec<CgroupLimit>,
     /// The Vulkan heaps, as a process that has just started sees them; `null` if the GPU could not be queried.
     pub heaps: Option<Vec<Heap>>,
     /// The Vulkan memory types; `null` if the GPU could not be queried.

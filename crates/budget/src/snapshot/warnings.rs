@@ -43,7 +43,7 @@ fn of_gpu(gpu: &Gpu, snapshot: &Snapshot) -> Vec<Warning> {
     }
     // What an APU's carve-out does not hold is as fast in GTT.
     if let Some(evicted) = vram.evicted.filter(|&evicted| evicted > 0 && gpu.apu != Some(true)) {
-        warn("evicted", format!("{} was evicted from VRAM", size(evicted)));
+        warn("evicted", format!("{} are displaced from VRAM; the command why tells the reason", size(evicted)));
     }
     let effective = &gpu.effective;
     if let (Some(total), Some(available)) = (effective.total, effective.available)

@@ -134,7 +134,7 @@ fn domain_figures(
         list.push(Explanation {
             figure: "vram.evicted".to_owned(),
             value: domain.evicted,
-            arithmetic: "sum of amd-evicted-vram over all clients, each once".to_owned(),
+            arithmetic: "what is displaced: sum of amd-evicted-vram over all clients, each once".to_owned(),
             source: "Linux 6.12 amdgpu_object.c, amdgpu_bo_get_memory: buffers that prefer VRAM and are not there",
             change: "more free VRAM, and a submission that uses the buffer",
         });

@@ -6,6 +6,7 @@ pub mod list;
 pub mod ps;
 pub mod show;
 mod table;
+pub mod why;
 
 pub use self::table::Table;
 use crate::snapshot::units::Units;
@@ -22,11 +23,13 @@ pub struct Style {
     pub colour: bool,
     /// `true` to write the headings of columns.
     pub header: bool,
+    /// The number of columns that a line may have; `None` for no limit.
+    pub width: Option<usize>,
 }
 
 impl Default for Style {
     fn default() -> Self {
-        Self { units: Units::Auto, ascii: false, colour: false, header: true }
+        Self { units: Units::Auto, ascii: false, colour: false, header: true, width: None }
     }
 }
 

@@ -25,8 +25,9 @@ pub enum Sort {
     Vram,
     /// GTT, most first.
     Gtt,
-    /// Evicted bytes, most first.
-    Evicted,
+    /// Bytes that are displaced from VRAM, most first.
+    #[cfg_attr(feature = "cli", value(alias = "evicted"))]
+    Displaced,
     /// Name.
     Name,
 }
@@ -40,7 +41,7 @@ impl Sort {
             Self::Pid => processes.sort_by_key(|process| process.pid),
             Self::Vram => processes.sort_by_key(|process| (known(process.vram), process.pid)),
             Self::Gtt => processes.sort_by_key(|process| (known(process.gtt), process.pid)),
-            Self::Evicted => processes.sort_by_key(|process| (known(process.evicted.vram), process.pid)),
+            Self::Displaced => processes.sort_by_key(|process| (known(process.evicted.vram), process.pid)),
             Self::Name => processes.sort_by(|a, b| (&a.name, a.pid).cmp(&(&b.name, b.pid))),
         }
     }
@@ -144,7 +145,7 @@ pub fn write(snapshot: &Snapshot, options: &Options, style: &Style, out: &mut dy
 }
 
 const HEADINGS: [&str; 11] =
-    ["PID", "USER", "OWN VRAM", "VISIBLE", "OWN GTT", "SHARED", "REQUESTED", "EVICTED", "CLIENTS", "AGE", "NAME"];
+    ["PID", "USER", "OWN VRAM", "VISIBLE", "OWN GTT", "SHARED", "REQUESTED", "DISPLACED", "CLIENTS", "AGE", "NAME"];
 
 /// Writes the processes of a GPU, and rows for the remaining memory, so that the columns add up.
 ///
@@ -168,8 +169,22 @@ pub fn write_gpu(gpu: &Gpu, options: &Options, style: &Style, out: &mut dyn Writ
     if !options.is_partial() {
         rest(gpu, style, &mut table);
     }
+    // Where the carve-out of an APU is full, the rest is as fast elsewhere.
+    const DISPLACED: usize = 7;
+    let is_apu = gpu.apu == Some(true);
+    if is_apu {
+        table.remove(DISPLACED);
+    }
+    if let Some(width) = style.width {
+        let least = LEAST.iter().filter(|&&column| !is_apu || column != DISPLACED);
+        let moved = |&column: &usize| if is_apu && column > DISPLACED { column - 1 } else { column };
+        table.fit(width, &least.map(moved).collect::<Vec<_>>());
+    }
     table.write(out, "")
 }
+
+/// The columns that a narrow terminal does not show, the first of them first: all but PID, OWN VRAM and NAME.
+const LEAST: [usize; 8] = [8, 9, 6, 3, 5, 1, 7, 4];
 
 fn row(process: &Process, depth: usize, style: &Style) -> Vec<String> {
     let size = |bytes| style.units.known(bytes);
@@ -184,7 +199,7 @@ fn row(process: &Process, depth: usize, style: &Style) -> Vec<String> {
         size(own.gtt),
         size(shared(&process.shared)),
         size(process.requested.vram),
-        evicted_share(process),
+        size(process.evicted.vram),
         process.clients.len().to_string(),
         process.age_s.map_or_else(|| "-".to_owned(), |age| Age(age).to_string()),
         format!("{}{name}{inside}", "  ".repeat(depth)),
@@ -199,8 +214,8 @@ pub fn shared(pair: &Pair) -> Option<u64> {
     }
 }
 
-/// Returns the evicted share of the memory that was requested in VRAM.
-pub fn evicted_share(process: &Process) -> String {
+/// Returns the displaced share of the memory that was requested in VRAM.
+pub fn displaced_share(process: &Process) -> String {
     let share = process.evicted.vram.zip(process.requested.vram);
     let share = share.map(|(evicted, requested)| percent(evicted, requested).unwrap_or(0));
     share.map_or_else(|| "-".to_owned(), |share| format!("{share}%"))
@@ -218,7 +233,7 @@ fn client_rows(process: &Process, style: &Style, table: &mut Table) {
             size(own.gtt),
             size(shared(&client.shared)),
             size(client.requested.vram),
-            String::new(),
+            size(client.evicted.vram),
             String::new(),
             String::new(),
             format!("  client {}", client.client),

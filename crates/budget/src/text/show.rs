@@ -37,7 +37,7 @@ pub fn write(snapshot: &Snapshot, style: &Style, out: &mut dyn Write) -> io::Res
         for warning in snapshot.warnings.iter().filter(|warning| warning.gpu == Some(gpu.index)) {
             writeln!(out, "{}", style.paint(33, &format!("{} {}", style.mark(), warning.text)))?;
         }
-        for missing in &gpu.missing {
+        for missing in gpu.missing.iter().filter(|missing| !missing.is_replaced) {
             writeln!(out, "  {}: {}", missing.source, missing.reason)?;
         }
     }
@@ -60,24 +60,35 @@ fn heading(gpu: &Gpu, style: &Style, out: &mut dyn Write) -> io::Result<()> {
 fn bars(gpu: &Gpu, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     let domains = &gpu.domains;
     for (name, domain) in [("VRAM", &domains.vram), ("visible", &domains.visible_vram), ("GTT", &domains.gtt)] {
-        bar(name, domain, style, out)?;
+        bar(name, domain, gpu.apu, style, out)?;
     }
     let effective = &gpu.effective;
     let used = effective.total.zip(effective.available).map(|(total, available)| total.saturating_sub(available));
     let share = percent_text(used, effective.total);
     let (total, available) = (style.units.known(effective.total), style.units.known(effective.available));
-    let bar = style.bar(used, effective.total, BAR);
+    let bar = style.bar(used, effective.total, cells(style));
     let limit = effective.limited_by.as_deref().map(|by| format!(", limited by {by}")).unwrap_or_default();
     writeln!(out, "  {:<8} {bar} {share:>4}  {available} of {total} available ({}{limit})", "pool", effective.rule)
 }
 
-fn bar(name: &str, domain: &Domain, style: &Style, out: &mut dyn Write) -> io::Result<()> {
-    let bar = style.bar(domain.used, domain.total, BAR);
+fn bar(name: &str, domain: &Domain, apu: Option<bool>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    let bar = style.bar(domain.used, domain.total, cells(style));
     let share = percent_text(domain.used, domain.total);
     let (used, total) = (style.units.known(domain.used), style.units.known(domain.total));
-    let evicted = domain.evicted.filter(|&evicted| evicted > 0);
-    let evicted = evicted.map(|evicted| format!(", {} evicted", style.units.text(evicted))).unwrap_or_default();
-    writeln!(out, "  {name:<8} {bar} {share:>4}  {used} of {total} in use{evicted}")
+    let displaced = displaced(domain, apu).map(|bytes| format!(", {} displaced", style.units.text(bytes)));
+    writeln!(out, "  {name:<8} {bar} {share:>4}  {used} of {total} in use{}", displaced.unwrap_or_default())
+}
+
+/// Returns the bytes that prefer a domain and are not there; `None` if there are none, or the GPU is an APU, whose GTT is as fast as
+/// its carve-out.
+pub fn displaced(domain: &Domain, apu: Option<bool>) -> Option<u64> {
+    domain.evicted.filter(|&bytes| bytes > 0 && apu != Some(true))
+}
+
+/// Cells of a bar: fewer where a line would not fit.
+fn cells(style: &Style) -> usize {
+    const TEXT: usize = 72;
+    style.width.map_or(BAR, |width| width.saturating_sub(TEXT).clamp(6, BAR))
 }
 
 fn percent_text(part: Option<u64>, whole: Option<u64>) -> String {

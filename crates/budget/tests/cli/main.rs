@@ -11,6 +11,7 @@ mod server;
 mod sockets;
 #[path = "../support/mod.rs"]
 mod support;
+mod why;
 
 use std::{
     fs,

@@ -101,6 +101,11 @@ impl Served {
         Self { child, address }
     }
 
+    /// The address and port.
+    pub(crate) fn address(&self) -> &str {
+        &self.address
+    }
+
     /// All that the server says to these bytes until it hangs up.
     pub(crate) fn say(&self, bytes: &[u8]) -> Vec<u8> {
         let mut stream = TcpStream::connect(&self.address).unwrap();
@@ -179,7 +184,7 @@ fn a_browser_shows_the_figures() {
         ">game</td>",
         "8.36 GiB",
         "<polygon",
-        "evicted from VRAM",
+        "displaced from VRAM",
         ", sim</span>",
     ] {
         assert!(dom.contains(text), "{text}: {dom}");

@@ -299,7 +299,7 @@ fn charge(row: &mut Process, info: &FdInfo, number: u64, per_client: bool) {
         cpu: info.resident.cpu,
         shared: Pair { vram: info.shared.vram, gtt: info.shared.gtt },
         requested: Pair { vram: info.requested.vram, gtt: info.requested.gtt },
-        evicted: Evicted { vram: info.evicted.vram },
+        evicted: Evicted { vram: info.evicted.vram, visible_vram: info.evicted.visible_vram },
     };
     let own = client.own();
     (client.own_vram, client.own_gtt) = (own.vram, own.gtt);
@@ -312,6 +312,7 @@ fn charge(row: &mut Process, info: &FdInfo, number: u64, per_client: bool) {
     add(&mut row.requested.vram, client.requested.vram);
     add(&mut row.requested.gtt, client.requested.gtt);
     add(&mut row.evicted.vram, client.evicted.vram);
+    add(&mut row.evicted.visible_vram, client.evicted.visible_vram);
     for (engine, time) in &info.engines_ns {
         let sum = row.engines_ns.entry(engine.clone()).or_default();
         *sum = sum.saturating_add(*time);
