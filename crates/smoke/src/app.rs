@@ -19,7 +19,7 @@ use crate::{
     checks::process,
     choice::{Choice, Filter},
     cli::{Arguments, Command, RunArguments},
-    document,
+    diff, document,
     gpu::{
         host,
         target::{NoTarget, Target},
@@ -89,6 +89,18 @@ fn print_document(command: &Command) -> Exit {
             Ok((_, device)) => inventory(&device).into_bytes(),
             Err(exit) => return exit,
         },
+        Command::Diff { old, new, tolerance, json } => {
+            return match diff::diff(old, new, *tolerance) {
+                Ok(diff) => match print(&if *json { diff.json() } else { diff.text() }) {
+                    Exit::Pass if diff.is_worse() => Exit::Worse,
+                    exit => exit,
+                },
+                Err(error) => {
+                    complain(&error);
+                    Exit::Invalid
+                }
+            };
+        }
         Command::Man => document::man(),
         Command::Completions { shell } => document::completions(*shell),
     };

@@ -61,6 +61,19 @@ pub(crate) enum Command {
         #[arg(long, value_name = "NAME")]
         sim: Option<String>,
     },
+    /// Compare two reports in JSON, such as before and after an update of the kernel. Ends with 1 if something was better before.
+    Diff {
+        /// The earlier report.
+        old: PathBuf,
+        /// The later report.
+        new: PathBuf,
+        /// Share by which a bandwidth may be lower, in percent.
+        #[arg(long, value_name = "PERCENT", default_value = "10")]
+        tolerance: Tolerance,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
     /// Print the manual page.
     Man,
     /// Print the completions for a shell.

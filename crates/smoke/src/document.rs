@@ -22,6 +22,10 @@ const EXAMPLES: &[(&str, &str)] = &[
         "amdgpu-smoke --resume run.jsonl --level stress",
         "Goes on with a run whose machine stopped, and names the check.",
     ),
+    (
+        "amdgpu-smoke diff before.json after.json",
+        "Tells what changed between two reports, and ends with 1 if something was better before.",
+    ),
     ("amdgpu-smoke --bundle report.tar", "Packs all that a bug report needs."),
     ("amdgpu-smoke --replay report.tar --check exec.copy.sdma0", "Runs a failed check again, without the GPU."),
 ];

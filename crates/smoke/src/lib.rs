@@ -21,6 +21,7 @@ mod capture;
 mod checks;
 mod choice;
 mod cli;
+mod diff;
 mod document;
 mod gpu;
 mod hardware;
@@ -51,6 +52,7 @@ pub use self::{
         bandwidth::{Bandwidth, Direction},
         baseline::{BadTolerance, Baseline, BaselineError, Tolerance},
         check_result::CheckResult,
+        conclusion::{Conclusion, Group, Verdict},
         evidence::{Difference, Evidence, Refusal},
         exit::Exit,
         expectations::{Expectations, ExpectationsError, List},

@@ -15,6 +15,7 @@ use crate::{
     plan::{self, PlannedCheck},
     result::{
         check_result::CheckResult,
+        conclusion::Conclusion,
         outcome::{Failure, Stop},
         report::{Gpu, Report, SCHEMA, Summary},
         soak::Soak,
@@ -242,7 +243,7 @@ pub(crate) struct Ending {
 
 impl Report {
     pub(crate) fn new(gpu: Gpu, options: &Options, results: Vec<CheckResult>, ending: Ending) -> Self {
-        Self {
+        let report = Self {
             schema: SCHEMA,
             version: env!("CARGO_PKG_VERSION"),
             gpu,
@@ -253,7 +254,10 @@ impl Report {
             aborted: ending.reason.is_some(),
             reason: ending.reason,
             soak: None,
-        }
+            conclusion: None,
+            not_run: Vec::new(),
+        };
+        Self { conclusion: Conclusion::of(&report), ..report }
     }
 }
 

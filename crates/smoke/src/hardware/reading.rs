@@ -37,6 +37,10 @@ pub(crate) struct Link {
     pub(crate) speed: Option<i64>,
     /// The number of lanes.
     pub(crate) width: Option<i64>,
+    /// The highest rate that both of its ends have.
+    pub(crate) fastest: Option<i64>,
+    /// The highest number of lanes that both of its ends have.
+    pub(crate) widest: Option<i64>,
 }
 
 /// The state of the hardware at one moment.
@@ -162,10 +166,20 @@ impl Files {
 
     fn read_links(&self, source: &dyn Source, reading: &mut Reading) {
         for (device, up) in &self.path {
-            let speed = source.read(&format!("{up}current_link_speed")).ok().and_then(|text| rate(&text));
-            let width = source.read(&format!("{up}current_link_width")).ok();
-            let width = width.and_then(|text| text.trim().parse().ok()).filter(|lanes| (1..=32).contains(lanes));
-            reading.links.insert(device.clone(), Link { speed, width });
+            let speed = |name: String| source.read(&name).ok().and_then(|text| rate(&text));
+            let lanes = |name: String| {
+                let lanes = source.read(&name).ok().and_then(|text| text.trim().parse().ok());
+                lanes.filter(|lanes| (1..=32).contains(lanes))
+            };
+            // The other end is the port above. Where it cannot be read, this end alone says what is possible.
+            let ends = [up.clone(), format!("{up}../")];
+            let link = Link {
+                speed: speed(format!("{up}current_link_speed")),
+                width: lanes(format!("{up}current_link_width")),
+                fastest: ends.iter().filter_map(|end| speed(format!("{end}max_link_speed"))).min(),
+                widest: ends.iter().filter_map(|end| lanes(format!("{end}max_link_width"))).min(),
+            };
+            reading.links.insert(device.clone(), link);
         }
         let links = || reading.links.values();
         reading.sensors.link_mts = links().filter_map(|link| link.speed).min();

@@ -1,6 +1,6 @@
 //! Rules by which two readings are compared.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::reading::{Files, Reading};
 use super::state::{Hardware, HardwareEvent, HardwareRule, Sensors, Speed};
@@ -13,6 +13,8 @@ const UNDER_LOAD: i64 = 50;
 pub(crate) struct Memory {
     /// The highest speed of each link so far.
     fastest: BTreeMap<String, i64>,
+    /// Links whose number of lanes, or whose speed, was told of.
+    told: BTreeSet<(HardwareRule, String)>,
 }
 
 /// The readings of one check.
@@ -107,14 +109,32 @@ impl Course {
             if let Some(before) = before.filter(|&before| before > narrowest) {
                 let lanes = |width| format!("x{width}");
                 events.push(event(HardwareRule::LinkWidth, device, lanes(before), lanes(narrowest)));
+                // What became narrow is told of.
+                memory.told.insert((HardwareRule::LinkNarrow, device.clone()));
+            }
+            let widest = self.before.links.get(device).and_then(|link| link.widest);
+            if let Some(widest) = widest.filter(|&widest| narrowest < widest)
+                && memory.told.insert((HardwareRule::LinkNarrow, device.clone()))
+            {
+                events.push(event(HardwareRule::LinkNarrow, device, format!("x{widest}"), format!("x{narrowest}")));
             }
         }
         for (device, &slowest) in &self.slowest {
+            let possible = self.before.links.get(device).and_then(|link| link.fastest);
+            let seen = memory.fastest.get(device).copied();
+            if let Some(possible) =
+                possible.filter(|&possible| slowest < possible && seen.is_none_or(|seen| seen <= slowest))
+                && memory.told.insert((HardwareRule::LinkSlow, device.clone()))
+            {
+                let speed = |rate| Speed(rate).to_string();
+                events.push(event(HardwareRule::LinkSlow, device, speed(possible), speed(slowest)));
+            }
             let Some(fastest) = memory.fastest.get_mut(device).filter(|fastest| **fastest > slowest) else { continue };
             let speed = |rate| Speed(rate).to_string();
             events.push(event(HardwareRule::LinkSpeed, device, speed(*fastest), speed(slowest)));
             // It is told once.
             *fastest = slowest;
+            memory.told.insert((HardwareRule::LinkSlow, device.clone()));
         }
         events
     }
@@ -208,6 +228,19 @@ mod tests {
         let told = "PCIe link became narrower: 0000:03:00.0 x16, then x8".to_owned();
         let events = bench.during(|device| device.inject_hardware_error(HardwareError::NarrowLink));
         assert_eq!(events, [(HardwareRule::LinkWidth, told)]);
+        assert_eq!(bench.during(|_| {}), []);
+    }
+
+    #[test]
+    fn a_link_that_was_narrow_or_slow_from_the_start_is_told_once() {
+        let mut bench = Bench::new();
+        bench.device.inject_hardware_error(HardwareError::NarrowLink);
+        bench.device.inject_hardware_error(HardwareError::SlowLink);
+        let told = "PCIe link is narrower than card and slot: 0000:03:00.0 x8 of x16".to_owned();
+        assert_eq!(bench.during(|_| {}), [(HardwareRule::LinkNarrow, told)]);
+        let told = "PCIe link is slower under load than card and slot: 0000:03:00.0 2.5 GT/s of 8.0 GT/s".to_owned();
+        let events = bench.during(|device| device.follow_load(Some("60 90 90".parse().unwrap())));
+        assert_eq!(events, [(HardwareRule::LinkSlow, told)]);
         assert_eq!(bench.during(|_| {}), []);
     }
 

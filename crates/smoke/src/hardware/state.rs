@@ -75,7 +75,7 @@ impl Sensors {
 }
 
 /// A rule of the hardware watch, which an event breaks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum HardwareRule {
@@ -95,6 +95,10 @@ pub enum HardwareRule {
     LinkWidth,
     /// A PCI Express link is slower under load than it was before.
     LinkSpeed,
+    /// A PCI Express link has had fewer lanes than both of its ends since the run began.
+    LinkNarrow,
+    /// A PCI Express link is slower under load than both of its ends, and was never seen faster.
+    LinkSlow,
     /// A temperature reached its critical limit.
     Temperature,
     /// The kernel logged an error about the GPU.
@@ -120,6 +124,8 @@ impl HardwareRule {
             Self::AerCorrectable => "new corrected PCIe error",
             Self::LinkWidth => "PCIe link became narrower",
             Self::LinkSpeed => "PCIe link became slower under load",
+            Self::LinkNarrow => "PCIe link is narrower than card and slot",
+            Self::LinkSlow => "PCIe link is slower under load than card and slot",
             Self::Temperature => "critical temperature",
             Self::KernelError => "kernel error",
             Self::NoAnswer => "sensors do not answer",
@@ -146,6 +152,7 @@ impl fmt::Display for HardwareEvent {
         write!(f, "{}: {source} ", rule.words())?;
         match rule {
             HardwareRule::Temperature => write!(f, "{after}, limit {before}"),
+            HardwareRule::LinkNarrow | HardwareRule::LinkSlow => write!(f, "{after} of {before}"),
             HardwareRule::KernelError | HardwareRule::NoAnswer => write!(f, "{after}"),
             _ => write!(f, "{before}, then {after}"),
         }

@@ -54,7 +54,7 @@ mod tests {
     use super::*;
     use crate::hardware::{kernel_log::Message, state::Hardware};
 
-    const ALL: [HardwareRule; 11] = [
+    const ALL: [HardwareRule; 13] = [
         HardwareRule::RasUncorrectable,
         HardwareRule::RasDeferred,
         HardwareRule::RasCorrectable,
@@ -63,6 +63,8 @@ mod tests {
         HardwareRule::AerCorrectable,
         HardwareRule::LinkWidth,
         HardwareRule::LinkSpeed,
+        HardwareRule::LinkNarrow,
+        HardwareRule::LinkSlow,
         HardwareRule::Temperature,
         HardwareRule::KernelError,
         HardwareRule::NoAnswer,

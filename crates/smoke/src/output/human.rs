@@ -14,6 +14,7 @@ use crate::{
     output::sink::Sink,
     result::{
         check_result::CheckResult,
+        conclusion::Conclusion,
         peers,
         report::{Facts, Gpu, Report},
         soak::{Soak, Span},
@@ -129,7 +130,7 @@ impl Human {
         if failed.is_empty() {
             return;
         }
-        self.line("\n--- what to send us ---");
+        self.line("\n--- for the bug report ---");
         let gpu = &report.gpu;
         if let Some(facts) = &gpu.facts {
             let firmware: Vec<_> = facts.firmware.iter().map(|(name, version)| format!("{name} {version}")).collect();
@@ -144,10 +145,12 @@ impl Human {
             "program   amdgpu-smoke {}, level {}, seed {}",
             report.version, report.level, report.seed
         ));
-        self.line(format_args!("failed    {failed}"));
+        for line in Conclusion::of(report).iter().flat_map(Conclusion::lines) {
+            self.line(line);
+        }
         match self.bundle.clone() {
             Some(bundle) => self.line(format_args!("file      {bundle}: this report, and what the kernel was asked")),
-            None => self.line("file      run once more with --bundle FILE.tar, and send that file"),
+            None => self.line("file      run once more with --bundle FILE.tar, and attach that file"),
         }
     }
 }
@@ -412,8 +415,12 @@ mod tests {
             human.finished(&report.results[0]);
             human.ended(&report);
         });
-        for expected in ["      | page fault at 0x1000\n", "--- what to send us ---", "failed    bo.map\n", "--bundle"]
-        {
+        for expected in [
+            "      | page fault at 0x1000\n",
+            "--- for the bug report ---",
+            "failed    1 check: two mappings\n",
+            "--bundle",
+        ] {
             assert!(text.contains(expected), "{expected} in\n{text}");
         }
         assert!(text.ends_with("0 passed, 1 failed, 0 skipped\n"));

@@ -8,31 +8,16 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     hardware::state::Hardware,
-    output::sink::Sink,
     result::{check_result::CheckResult, report::Report, status::Status},
-    run::Observer,
 };
 
 /// The version of the format.
 const RESULTS_VERSION: u32 = 10;
 
-/// Writes the results when the run has ended.
-pub(crate) struct Igt {
-    out: Sink,
-    started: f64,
-}
-
-impl Igt {
-    pub(crate) fn new(out: Sink) -> Self {
-        Self { out, started: now() }
-    }
-}
-
-impl Observer for Igt {
-    fn ended(&mut self, report: &Report) {
-        let document = document(report, self.started, now());
-        self.out.write(&format!("{document:#}\n"));
-    }
+/// Returns a writer of the results, which remembers the start of the run.
+pub(crate) fn documents() -> impl Fn(&Report) -> String {
+    let started = now();
+    move |report| format!("{:#}\n", document(report, started, now()))
 }
 
 /// Returns the current time in seconds since 1970.
@@ -45,8 +30,9 @@ fn time(start: f64, end: f64) -> Value {
 }
 
 fn document(report: &Report, start: f64, end: f64) -> Value {
-    let tests: Map<String, Value> =
-        report.results.iter().map(|result| (format!("igt@amdgpu-smoke@{}", result.id), test(result))).collect();
+    let name = |id: &str| format!("igt@amdgpu-smoke@{id}");
+    let mut tests: Map<String, Value> = report.results.iter().map(|result| (name(&result.id), test(result))).collect();
+    tests.extend(report.not_run.iter().map(|id| (name(id), json!({ "result": "notrun" }))));
     let mut totals: Map<String, Value> =
         Status::ALL.map(|word| (word.name().to_owned(), report.summary.count(word).into())).into_iter().collect();
     totals.insert("notrun".to_owned(), report.summary.notrun.into());

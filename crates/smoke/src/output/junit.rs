@@ -10,15 +10,23 @@ use crate::{
 
 /// Returns the report as a document.
 pub(crate) fn document(report: &Report) -> String {
-    let results = &report.results;
+    // An aborted run is not green, whatever ended before.
+    let is_cut = report.aborted && !report.results.iter().any(|result| result.is_failure());
+    let cut = CheckResult::new(
+        "amdgpu-smoke.run",
+        Status::Incomplete,
+        report.reason.as_deref().unwrap_or("the run was aborted"),
+        std::time::Duration::ZERO,
+    );
+    let results: Vec<&CheckResult> = report.results.iter().chain(is_cut.then_some(&cut)).collect();
     let count = |which: &dyn Fn(&CheckResult) -> bool| results.iter().filter(|result| which(result)).count();
     let failures = count(&|result| result.is_failure() && !is_error(result.word));
     let errors = count(&|result| result.is_failure() && is_error(result.word));
-    let skipped = count(&|result| result.word == Status::Skip);
+    let skipped = count(&|result| result.word == Status::Skip) + report.not_run.len();
     let time: f64 = results.iter().map(|result| result.time.as_secs_f64()).sum();
     let totals = format!(
         "tests=\"{}\" failures=\"{failures}\" errors=\"{errors}\" skipped=\"{skipped}\" time=\"{time:.3}\"",
-        results.len()
+        results.len() + report.not_run.len()
     );
     let mut xml = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     let label = escaped(&report.gpu.label());
@@ -30,8 +38,16 @@ pub(crate) fn document(report: &Report) -> String {
         let _ = writeln!(xml, "      <property name=\"{name}\" value=\"{}\"/>", escaped(&value));
     }
     let _ = writeln!(xml, "    </properties>");
-    for result in results {
+    for result in &results {
         case(&mut xml, result);
+    }
+    for id in &report.not_run {
+        let (class, name) = id.split_once('.').unwrap_or(("", id));
+        let (class, name) = (escaped(class), escaped(name));
+        let _ = writeln!(
+            xml,
+            "    <testcase classname=\"{class}\" name=\"{name}\" time=\"0.000\">\n      <skipped message=\"not run\"/>\n    </testcase>"
+        );
     }
     if let Some(reason) = &report.reason {
         let _ = writeln!(xml, "    <system-err>{}</system-err>", escaped(reason));

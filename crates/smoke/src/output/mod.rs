@@ -11,6 +11,7 @@ pub(crate) mod junit;
 pub(crate) mod markup;
 pub(crate) mod outputs;
 pub(crate) mod sink;
+pub(crate) mod so_far;
 pub(crate) mod tap;
 pub(crate) mod terminal;
 pub(crate) mod text;

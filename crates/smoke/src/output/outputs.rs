@@ -5,12 +5,11 @@ use std::{fs, path::PathBuf};
 use crate::{
     cli::Outputs,
     output::{
-        bundle::Bundle,
+        bundle::{self, Bundle},
         document::Document,
         html::Html,
         human::{self, Human},
-        igt::Igt,
-        json,
+        igt, json,
         jsonl::JsonLines,
         junit,
         sink::{STDOUT, Sink, Troubles},
@@ -47,6 +46,8 @@ pub(crate) enum NoReports {
 impl Reports {
     /// Opens the outputs of the reports. `so_far` is the report before the run begins.
     pub(crate) fn new(outputs: &Outputs, hint: Option<String>, so_far: &Report) -> Result<Self, NoReports> {
+        // Also what runs with --bundle have left that were killed.
+        bundle::sweep(&std::env::temp_dir());
         let troubles = Troubles::default();
         let on_stdout =
             [&outputs.json, &outputs.jsonl, &outputs.tap].iter().filter(|path| is_stdout(path.as_ref())).count();
@@ -57,7 +58,7 @@ impl Reports {
         let bundle = match &outputs.bundle {
             None => None,
             Some(path) => {
-                let made = Bundle::create(path);
+                let made = Bundle::create(path, so_far);
                 Some(made.map_err(|source| NoReports::Directory { path: path.clone(), source })?)
             }
         };
@@ -77,18 +78,21 @@ impl Reports {
             observers.push(Box::new(Tap::new(Sink::create(path, &troubles)?, outputs.tap_version)));
         }
         if let Some(path) = &outputs.junit {
-            observers.push(Box::new(Document::new(Sink::create(path, &troubles)?, junit::document, so_far.clone())));
+            let sink = Sink::create(path, &troubles)?;
+            observers.push(Box::new(Document::with_all_checks(sink, junit::document, so_far.clone())));
         }
         if let Some(path) = &outputs.html {
-            observers.push(Box::new(Html::new(Sink::create(path, &troubles)?)));
+            observers.push(Box::new(Html::new(Sink::create(path, &troubles)?, so_far.clone())));
         }
         if let Some(path) = &outputs.igt_results {
             fs::create_dir_all(path).map_err(|source| NoReports::Directory { path: path.clone(), source })?;
-            observers.push(Box::new(Igt::new(Sink::create(&path.join("results.json"), &troubles)?)));
+            let sink = Sink::create(&path.join("results.json"), &troubles)?;
+            observers.push(Box::new(Document::with_all_checks(sink, igt::documents(), so_far.clone())));
         }
         let bundle = bundle.map(|bundle| {
             let text = Text::default();
             observers.push(Box::new(Human::new(text.sink(&troubles), false, false).with_hint(hint)));
+            observers.push(Box::new(bundle.unfinished(&text, &troubles, so_far)));
             (bundle, text)
         });
         Ok(Self { observers, troubles, bundle })

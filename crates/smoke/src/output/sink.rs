@@ -90,8 +90,10 @@ impl Sink {
     /// Replaces the whole file atomically. Does nothing if the output is not a file that can be replaced.
     pub(crate) fn replace(&mut self, text: &str) {
         let Some(path) = self.file.clone().filter(|_| self.out.is_some()) else { return };
-        // A folder may take no new files and the file be writable.
-        let replaced = files::replace(&path, text).or_else(|_| files::write(&path, text));
+        // A folder may take no new files and the file be writable. A full disk would cut the file: what it has is whole.
+        let refused = [ErrorKind::PermissionDenied, ErrorKind::ReadOnlyFilesystem];
+        let replaced = files::replace(&path, text)
+            .or_else(|error| if refused.contains(&error.kind()) { files::write(&path, text) } else { Err(error) });
         if let Err(error) = replaced {
             self.troubles.note(&self.name, &error);
             self.out = None;
@@ -101,6 +103,11 @@ impl Sink {
     /// Writes a complete document: replaces the file, or writes to an output that is not a file.
     pub(crate) fn write_whole(&mut self, text: &str) {
         if self.file.is_some() { self.replace(text) } else { self.write(text) }
+    }
+
+    /// Returns `true` if the output is a file that can be replaced.
+    pub(crate) const fn is_file(&self) -> bool {
+        self.file.is_some()
     }
 
     /// Writes a line.

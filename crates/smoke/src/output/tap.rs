@@ -30,31 +30,49 @@ pub(crate) struct Tap {
     out: Sink,
     version: TapVersion,
     number: usize,
+    /// The lines of a file, which is replaced as a whole.
+    text: String,
 }
 
 impl Tap {
     pub(crate) fn new(out: Sink, version: TapVersion) -> Self {
-        Self { out, version, number: 0 }
+        Self { out, version, number: 0, text: String::new() }
+    }
+
+    /// Writes a line: at once to a pipe, and to a file with the next replacement.
+    fn line(&mut self, line: &str) {
+        if self.out.is_file() {
+            self.text.push_str(line.trim_end());
+            self.text.push('\n');
+        } else {
+            self.out.line(line);
+        }
     }
 }
 
 impl Observer for Tap {
     fn planned(&mut self, gpu: &Gpu, ids: &[&str]) {
-        self.out.line(match self.version {
+        self.line(match self.version {
             TapVersion::V13 => "TAP version 13",
             TapVersion::V14 => "TAP version 14",
         });
-        self.out.line(&format!("1..{}", ids.len()));
-        self.out.line(&format!("# {}", one_line(&gpu.label())));
+        self.line(&format!("1..{}", ids.len()));
+        self.line(&format!("# {}", one_line(&gpu.label())));
         if let Some(reason) = &gpu.chosen {
-            self.out.line(&format!("# chosen because {}", one_line(reason)));
+            self.line(&format!("# chosen because {}", one_line(reason)));
         }
         if let Some(watched) = &gpu.watched {
-            self.out.line(&format!("# watched around each check: {}", one_line(&watched.to_string())));
+            self.line(&format!("# watched around each check: {}", one_line(&watched.to_string())));
         }
         if let Some(facts) = &gpu.facts {
-            self.out.line(&format!("# {}, {}, amdgpu {}", one_line(&facts.name), facts.chip, facts.driver));
+            self.line(&format!("# {}, {}, amdgpu {}", one_line(&facts.name), facts.chip, facts.driver));
         }
+    }
+
+    /// The file of a run that is killed now ends with the line that says so.
+    fn started(&mut self, id: &str) {
+        let end = format!("Bail out! the run was killed while {} ran\n", one_line(id));
+        self.out.replace(&[&*self.text, &*end].concat());
     }
 
     fn finished(&mut self, result: &CheckResult) {
@@ -68,20 +86,21 @@ impl Observer for Tap {
             (word, false) if word.is_bad() => " # TODO expected".to_owned(),
             _ => String::new(),
         };
-        self.out.line(&format!("{status} {} - {id}{directive}", self.number));
+        self.line(&format!("{status} {} - {id}{directive}", self.number));
         if result.word != Status::Skip {
-            self.out.line("  ---");
+            self.line("  ---");
             for line in diagnostics(result) {
-                self.out.line(&format!("  {line}"));
+                self.line(&format!("  {line}"));
             }
-            self.out.line("  ...");
+            self.line("  ...");
         }
     }
 
     fn ended(&mut self, report: &Report) {
         if let Some(reason) = &report.reason {
-            self.out.line(&format!("Bail out! {}", one_line(reason)));
+            self.line(&format!("Bail out! {}", one_line(reason)));
         }
+        self.out.replace(&self.text);
     }
 }
 

@@ -68,7 +68,7 @@ impl fmt::Display for Tolerance {
 
 impl Tolerance {
     /// Returns `true` if `now` is less than `then` by more than the tolerance.
-    fn is_exceeded(self, now: u64, then: u64) -> bool {
+    pub(crate) fn is_exceeded(self, now: u64, then: u64) -> bool {
         u128::from(now) * u128::from(WHOLE) < u128::from(then) * u128::from(WHOLE - self.hundredths)
     }
 }

@@ -9,6 +9,8 @@ use crate::result::report::Report;
 pub enum Exit {
     /// All checks that ran passed.
     Pass = 0,
+    /// `diff` found something that was better before.
+    Worse = 1,
     /// There is no device, or all checks were skipped.
     Skip = 77,
     /// The command line is invalid.
@@ -21,8 +23,9 @@ pub enum Exit {
 
 impl Exit {
     /// Every status with its meaning, for the manual page.
-    pub(crate) const TABLE: [(Self, &'static str); 5] = [
+    pub(crate) const TABLE: [(Self, &'static str); 6] = [
         (Self::Pass, "Everything that ran passed, or failed as its list of expectations says."),
+        (Self::Worse, "Only of diff: something was better in the old report."),
         (Self::Skip, "There is no device, or every check was skipped."),
         (Self::Invalid, "The command line or a file that it names makes no sense."),
         (Self::Fail, "At least one check failed."),

@@ -3,6 +3,7 @@
 pub(crate) mod bandwidth;
 pub(crate) mod baseline;
 pub(crate) mod check_result;
+pub(crate) mod conclusion;
 pub(crate) mod evidence;
 pub(crate) mod exit;
 pub(crate) mod expectations;

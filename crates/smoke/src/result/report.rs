@@ -12,6 +12,7 @@ use crate::{
     level::Level,
     result::{
         check_result::CheckResult,
+        conclusion::Conclusion,
         soak::Soak,
         status::{Expected, Status},
     },
@@ -45,6 +46,12 @@ pub struct Report {
     pub soak: Option<Soak>,
     /// The number of results with each status.
     pub summary: Summary,
+    /// What the failures have in common, and what to do next; `None` if nothing failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub conclusion: Option<Conclusion>,
+    /// The checks of the plan that did not run, for reports that have an entry for each.
+    #[serde(skip)]
+    pub(crate) not_run: Vec<String>,
 }
 
 impl Report {
@@ -69,6 +76,8 @@ impl Report {
             reason: Some("the run was killed before a check was started".to_owned()),
             soak: None,
             summary: Summary::default(),
+            conclusion: None,
+            not_run: Vec::new(),
         }
     }
 }

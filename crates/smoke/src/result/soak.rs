@@ -52,6 +52,10 @@ pub struct SoakCheck {
     pub failures: u64,
     /// The share of the runs that failed, from 0 to 1.
     pub rate: f64,
+    /// The lower end of the interval in which the real rate is with a confidence of 95 % (Wilson's score interval).
+    pub rate_low: f64,
+    /// The upper end of this interval.
+    pub rate_high: f64,
     /// The duration of the shortest run in milliseconds.
     pub shortest_ms: f64,
     /// The duration of the longest run in milliseconds.
@@ -104,6 +108,7 @@ impl Soak {
         check.runs += 1;
         check.failures += u64::from(result.is_failure());
         check.rate = share(check.failures, check.runs);
+        (check.rate_low, check.rate_high) = interval(check.failures, check.runs);
         if !result.is_failure() || check.first_failure.is_some() {
             return None;
         }
@@ -141,22 +146,35 @@ impl Soak {
         let failed: Vec<_> = self.checks.iter().filter(|check| check.failures > 0).collect();
         let width = failed.iter().map(|check| check.id.len()).max().unwrap_or(0).max(5);
         if !failed.is_empty() {
-            lines.push(format!("{:<width$} {:>8} {:>8} {:>8}  first failure", "check", "runs", "failed", "rate"));
+            lines.push(format!(
+                "{:<width$} {:>8} {:>8} {:>8}  {:<17}  first failure",
+                "check", "runs", "failed", "rate", "95 % confidence"
+            ));
         }
         for check in &failed {
             let first = check.first_failure.as_ref().map(|first| {
                 format!("round {}, seed {}, after {}", first.round, first.seed, Span(first.after_seconds))
             });
             lines.push(format!(
-                "{:<width$} {:>8} {:>8} {:>6.2} %  {}",
+                "{:<width$} {:>8} {:>8} {:>6.2} %  {:<17}  {}",
                 check.id,
                 check.runs,
                 check.failures,
                 check.rate * 100.0,
+                format!("{:.2} to {:.2} %", check.rate_low * 100.0, check.rate_high * 100.0),
                 first.unwrap_or_default()
             ));
         }
         lines.push(format!("{} of {} checks never failed.", self.checks.len() - failed.len(), self.checks.len()));
+        // Of checks that ran and never failed, the one with the fewest runs tells least.
+        let never = self.checks.iter().filter(|check| check.failures == 0 && check.runs > 0);
+        if let Some(least) = never.min_by_key(|check| check.runs) {
+            lines.push(format!(
+                "Each of these fails in less than {:.2} % of its runs, with a confidence of 95 % ({} runs at least).",
+                least.rate_high * 100.0,
+                least.runs
+            ));
+        }
         for SoakEvent { round, check, first, checks } in &self.hardware {
             lines.push(format!("{first} (round {round}, {check}; in {checks} checks)"));
         }
@@ -171,10 +189,43 @@ fn share(part: u64, whole: u64) -> f64 {
     u32::try_from(millionths).map_or(1.0, |millionths| f64::from(millionths) / 1e6)
 }
 
+/// Returns the interval in which the rate of failures is with a confidence of 95 %.
+///
+/// This is the score interval of E. B. Wilson (1927), which stays meaningful for rare failures and for none.
+fn interval(failures: u64, runs: u64) -> (f64, f64) {
+    /// The square of the 97.5 % quantile of the normal distribution.
+    const Z2: f64 = 1.959_964 * 1.959_964;
+    if runs == 0 {
+        return (0.0, 1.0);
+    }
+    // No soak has four thousand million rounds.
+    let number = |count: u64| f64::from(u32::try_from(count).unwrap_or(u32::MAX));
+    let n = number(runs);
+    let p = number(failures) / n;
+    let middle = (p + Z2 / (2.0 * n)) / (1.0 + Z2 / n);
+    let half = (p * (1.0 - p) * Z2 / n + Z2 * Z2 / (4.0 * n * n)).sqrt() / (1.0 + Z2 / n);
+    let rounded = |rate: f64| (rate.clamp(0.0, 1.0) * 1e6).round() / 1e6;
+    (
+        if failures == 0 { 0.0 } else { rounded(middle - half) },
+        if failures == runs { 1.0 } else { rounded(middle + half) },
+    )
+}
+
 impl SoakCheck {
     fn new(id: &str) -> Self {
         let (runs, failures, rate, shortest_ms, longest_ms) = Default::default();
-        Self { id: id.to_owned(), runs, failures, rate, shortest_ms, longest_ms, first_failure: None }
+        let (rate_low, rate_high) = interval(0, 0);
+        Self {
+            id: id.to_owned(),
+            runs,
+            failures,
+            rate,
+            rate_low,
+            rate_high,
+            shortest_ms,
+            longest_ms,
+            first_failure: None,
+        }
     }
 }
 
@@ -219,7 +270,8 @@ mod tests {
         assert_eq!((first.round, first.seed, &*first.result.detail), (250, 7, "byte 250"));
         assert_eq!((map.runs, map.failures, skipped.runs), (1000, 0, 0));
         let lines = soak.lines();
-        assert!(lines[2].ends_with("0.40 %  round 250, seed 7, after 4 min"), "{lines:?}");
+        assert!(lines[2].ends_with("0.40 %  0.16 to 1.02 %     round 250, seed 7, after 4 min"), "{lines:?}");
+        assert!(lines[4].starts_with("Each of these fails in less than 0.38 % of its runs"), "{lines:?}");
         assert_eq!(lines[3], "2 of 3 checks never failed.");
     }
 
@@ -240,6 +292,20 @@ mod tests {
         }
         let told = "new corrected PCIe error: aer_dev_correctable 0, then 1 (round 40, exec.nop.gfx0; in 2 checks)";
         assert_eq!(soak.lines().last().unwrap(), told);
+    }
+
+    #[test]
+    fn the_interval_holds_the_rate_and_narrows_with_runs() {
+        // Figures of Wilson's formula, such as Newcombe (1998) prints for 81 of 263.
+        assert_eq!(interval(81, 263), (0.255289, 0.36621));
+        assert_eq!((interval(0, 0), interval(0, 1).0, interval(5, 5).1), ((0.0, 1.0), 0.0, 1.0));
+        let mut before = 1.0;
+        for runs in [10, 100, 1000, 10_000, 1_000_000] {
+            let (low, high) = interval(runs / 10, runs);
+            assert!(low < 0.1 && 0.1 < high && high - low < before, "{runs}: {low} to {high}");
+            before = high - low;
+        }
+        assert!(interval(0, 1000).1 < 0.004, "three in a thousand runs, and a little more");
     }
 
     #[test]

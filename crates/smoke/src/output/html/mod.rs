@@ -4,27 +4,37 @@ mod page;
 mod picture;
 mod sensors;
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use self::picture::Span;
 use crate::{
-    output::sink::Sink,
-    result::{check_result::CheckResult, report::Report},
+    output::{
+        sink::Sink,
+        so_far::{Pace, SoFar},
+    },
+    result::{
+        check_result::CheckResult,
+        report::{Gpu, Report},
+    },
     run::Observer,
 };
 
-/// Writes the page when the run has ended.
+/// Writes the page. Its file has the page of the run so far, a second old at most.
 pub(crate) struct Html {
     out: Sink,
     /// The start of the run.
     zero: Instant,
     started: Option<Instant>,
     spans: Vec<Span>,
+    so_far: SoFar,
+    pace: Pace,
 }
 
 impl Html {
-    pub(crate) fn new(out: Sink) -> Self {
-        Self { out, zero: Instant::now(), started: None, spans: Vec::new() }
+    /// Creates the page. `so_far` is the report before the run begins.
+    pub(crate) fn new(out: Sink, so_far: Report) -> Self {
+        let (so_far, pace) = (SoFar::new(so_far), Pace::new(Duration::from_secs(1)));
+        Self { out, zero: Instant::now(), started: None, spans: Vec::new(), so_far, pace }
     }
 
     fn milliseconds(&self, at: Instant) -> f64 {
@@ -33,11 +43,25 @@ impl Html {
 }
 
 impl Observer for Html {
-    fn started(&mut self, _: &str) {
+    fn began(&mut self, gpu: &Gpu) {
+        self.so_far.began(gpu);
+        self.out.replace(&page::document(&self.so_far.all_checks(), &self.spans));
+    }
+
+    fn planned(&mut self, gpu: &Gpu, ids: &[&str]) {
+        self.so_far.planned(gpu, ids);
+    }
+
+    fn started(&mut self, id: &str) {
         self.started = Some(Instant::now());
+        self.so_far.started(id);
+        if self.out.is_file() && self.pace.is_due() {
+            self.out.replace(&page::document(&self.so_far.all_checks(), &self.spans));
+        }
     }
 
     fn finished(&mut self, result: &CheckResult) {
+        self.so_far.finished(result);
         // A soak tells of checks that have not just run.
         let Some(started) = self.started.take() else { return };
         let (start, end) = (self.milliseconds(started), self.milliseconds(Instant::now()));
@@ -46,6 +70,6 @@ impl Observer for Html {
     }
 
     fn ended(&mut self, report: &Report) {
-        self.out.write(&page::document(report, &self.spans));
+        self.out.write_whole(&page::document(report, &self.spans));
     }
 }

@@ -10,6 +10,7 @@ use crate::{
     output::markup::escaped,
     result::{
         check_result::CheckResult,
+        conclusion::Conclusion,
         peers::{self, PeerCopy},
         report::{Facts, Report},
         soak::Soak,
@@ -35,6 +36,7 @@ pub(super) fn document(report: &Report, spans: &[Span]) -> String {
     );
     notices(&mut page, report);
     tiles(&mut page, report);
+    conclusion(&mut page, report);
     facts(&mut page, report);
     if let Some(soak) = &report.soak {
         rates(&mut page, soak);
@@ -81,6 +83,33 @@ fn notices(page: &mut String, report: &Report) {
     for notice in notices {
         let _ = writeln!(page, "<p class=\"notice\">{}</p>", escaped(&notice));
     }
+}
+
+/// Adds what failed, with links to the rows of the checks, and what it has in common.
+fn conclusion(page: &mut String, report: &Report) {
+    let Some(conclusion) = Conclusion::of(report) else { return };
+    let mut body = String::new();
+    // Writing into a string does not fail.
+    for verdict in &conclusion.verdicts {
+        let _ = writeln!(body, "<p class=\"notice\">{}</p>", escaped(&verdict.text));
+    }
+    for group in &conclusion.groups {
+        let links = group.checks.iter().map(|id| format!("<a href=\"#{0}\">{0}</a>", escaped(id)));
+        let _ = writeln!(
+            body,
+            "<details open><summary><b>{}</b> {}: {}</summary>{}</details>",
+            group.checks.len(),
+            if group.checks.len() == 1 { "check" } else { "checks" },
+            escaped(&group.reason),
+            links.collect::<Vec<_>>().join(" ")
+        );
+    }
+    body.push_str("<ol>\n");
+    for step in &conclusion.next {
+        let _ = writeln!(body, "<li>{}</li>", escaped(step));
+    }
+    body.push_str("</ol>\n");
+    section(page, "Failures", &body);
 }
 
 fn tiles(page: &mut String, report: &Report) {
@@ -178,7 +207,9 @@ fn rates(page: &mut String, soak: &Soak) {
 
 fn checks(page: &mut String, results: &[CheckResult]) {
     page.push_str("<h2>Checks</h2>\n<table>\n<tr><th>result</th><th>check</th><th>ms</th><th>detail</th></tr>\n");
-    for result in results {
+    // Failures first, in the order of the plan.
+    let failures = results.iter().filter(|result| result.is_failure());
+    for result in failures.chain(results.iter().filter(|result| !result.is_failure())) {
         let (class, word) = match result.expected {
             Some(Expected::Fail) => ("known", "ExpectedFail"),
             Some(Expected::Flake) => ("known", "KnownFlake"),
@@ -194,7 +225,7 @@ fn checks(page: &mut String, results: &[CheckResult]) {
         };
         let _ = writeln!(
             page,
-            "<tr><td class=\"{class}\">{word}</td><td class=\"id\">{}</td><td class=\"figure\">{:.1}</td><td>{}{evidence}</td></tr>",
+            "<tr id=\"{0}\"><td class=\"{class}\">{word}</td><td class=\"id\">{0}</td><td class=\"figure\">{1:.1}</td><td>{2}{evidence}</td></tr>",
             escaped(&result.id),
             result.time.as_secs_f64() * 1e3,
             escaped(&result.detail)
