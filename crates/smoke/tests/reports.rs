@@ -131,10 +131,10 @@ fn all_reports_of_a_killed_run_are_whole_and_red() {
     assert!(xml.ends_with("</testsuites>\n") && attribute("errors") == 1, "{xml}");
     let cases = xml.matches("<testcase ").count();
     assert!(cases == attribute("tests") && cases > 100, "the whole plan is there: {cases}");
-    assert_eq!(
-        xml.matches("<skipped message=\"not run\"/>").count() + report["results"].as_array().unwrap().len() + 1,
-        cases
-    );
+    // The files are replaced one after the other, so the kill may have come between two of them.
+    let ended = report["results"].as_array().unwrap().len();
+    let not_run = xml.matches("<skipped message=\"not run\"/>").count();
+    assert!(ended.abs_diff(cases - 1 - not_run) <= 1, "{ended} of {cases} ended, {not_run} not run");
     let tap = scratch.read("a.tap");
     assert!(tap.lines().last().unwrap().starts_with("Bail out! the run was killed while "), "{tap}");
     assert!(tap.contains(&format!("\n1..{cases}\n")), "{tap}");
