@@ -14,26 +14,10 @@ pub enum Feature {
     MeshShader,
     /// Vertices are written to buffers.
     StreamOut,
-    /// Points of several samples.
-    Points,
-    /// Lines of several samples.
-    Lines,
-    /// Lines that are not one pixel wide.
-    WideLines,
     /// Adjacency, quads, polygons and other primitives that Vulkan lacks.
     Topology(u32),
-    /// Edges or corners of triangles are drawn instead of their area.
-    PolygonMode,
-    /// Depth is biased by the slope of triangles.
-    DepthBias,
-    /// More than one sample.
+    /// A number of samples: more than eight, or another one than targets have.
     Samples(u32),
-    /// The pixel shader runs once for each sample.
-    SampleShading,
-    /// Alpha becomes a mask of samples.
-    AlphaToMask,
-    /// The pixel shader writes the mask of samples.
-    MaskExport,
     /// Pixel shaders of one pixel run in order.
     OrderedPixels,
     /// Several pixels share an invocation of the pixel shader.
@@ -75,16 +59,8 @@ impl fmt::Display for Feature {
             Self::GeometryShader => "geometry shader",
             Self::MeshShader => "mesh shader",
             Self::StreamOut => "stream-out",
-            Self::Points => "points",
-            Self::Lines => "lines",
-            Self::WideLines => "wide lines",
             Self::Topology(number) => return write!(f, "topology {number}"),
-            Self::PolygonMode => "polygon mode",
-            Self::DepthBias => "depth bias",
             Self::Samples(count) => return write!(f, "{count} samples"),
-            Self::SampleShading => "sample shading",
-            Self::AlphaToMask => "alpha to mask",
-            Self::MaskExport => "sample mask export",
             Self::OrderedPixels => "ordered pixel shaders",
             Self::ShadingRate => "variable shading rate",
             Self::Conservative => "conservative rasterization",

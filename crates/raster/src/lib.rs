@@ -27,7 +27,7 @@ pub use execute::{Drawn, Ended, Export, Interpolant, Memory, MemoryFault, PixelW
 pub use feature::Feature;
 pub use registers::Registers;
 pub use state::{
-    Attribute, Blend, BlendEquation, Call, Clip, Colour, ColourOperation, Compare, Depth, DepthPlane, DrawState,
-    FrontEnd, Geometry, Htile, Indices, Metadata, Order, PixelInputs, Program, Rectangle, StencilFace, StencilOp,
-    Topology, VertexOutputs, Viewport,
+    AlphaToMask, Attribute, Blend, BlendEquation, Call, Clip, Colour, ColourOperation, Compare, Depth, DepthBias,
+    DepthPlane, DrawState, FrontEnd, Geometry, Htile, Indices, Metadata, Order, PixelInputs, PolygonMode, Program,
+    Rectangle, Samples, StencilFace, StencilOp, Topology, VertexOutputs, Viewport,
 };

@@ -19,11 +19,6 @@ impl DrawState {
         add(self.stream_out != 0, Feature::StreamOut);
         match self.topology {
             Topology::None => add(true, Feature::Topology(0)),
-            Topology::Lines | Topology::LineStrip => {
-                add(self.geometry.line_width != 1.0, Feature::WideLines);
-                add(self.samples > 1, Feature::Lines);
-            }
-            Topology::Points => add(self.samples > 1, Feature::Points),
             Topology::Adjacency(number) | Topology::Other(number) => add(true, Feature::Topology(number)),
             Topology::Patches => add(self.front_end != FrontEnd::Tessellation, Feature::Topology(9)),
             _ => {}
@@ -33,14 +28,8 @@ impl DrawState {
         if self.geometry.clip.discards_all {
             return found;
         }
-        let is_area = matches!(self.topology, Topology::Triangles | Topology::TriangleFan | Topology::TriangleStrip);
-        add(self.geometry.has_polygon_mode && is_area, Feature::PolygonMode);
-        add(self.geometry.biases_depth && is_area && self.depth.plane.is_some(), Feature::DepthBias);
         add(self.geometry.is_conservative, Feature::Conservative);
-        add(self.samples > 1, Feature::Samples(self.samples));
-        add(self.depth.iterates_samples && self.samples > 1, Feature::SampleShading);
-        add(self.depth.has_alpha_to_mask, Feature::AlphaToMask);
-        add(self.depth.exports_mask, Feature::MaskExport);
+        add(self.samples > 8, Feature::Samples(self.samples));
         add(self.depth.is_ordered, Feature::OrderedPixels);
         add(self.shading_rate != [0; 2], Feature::ShadingRate);
         let attributes = &self.inputs.attributes;
@@ -48,7 +37,12 @@ impl DrawState {
         add(self.depth.copies, Feature::DepthCopy);
         let mode = self.operation.mode;
         // Eliminating and decompressing are what this crate does before any write.
-        add(mode > 1 && !matches!(mode, 2 | 6), Feature::ColourMode(mode));
+        let is_known = match mode {
+            0..=2 | 5 | 6 => true,
+            3 => self.colours.len() == 2,
+            _ => false,
+        };
+        add(!is_known, Feature::ColourMode(mode));
         self.targets(&mut add);
         found
     }
@@ -57,16 +51,16 @@ impl DrawState {
     fn targets(&self, add: &mut impl FnMut(bool, Feature)) {
         for colour in self.colours.iter().filter(|colour| self.operation.mode > 1 || colour.written() != 0) {
             add(!crate::execute::is_known(colour), Feature::ColourFormat(colour.format));
-            add(colour.fragments != 0 && self.samples == 1, Feature::Samples(1 << colour.fragments));
-            add(colour.has_dcc && colour.has_cmask && colour.fragments != 0, Feature::Cmask);
-            add(colour.has_fmask && colour.fragments != 0, Feature::Fmask);
+            // Fewer colours than samples are stored only where coverage alone is finer.
+            let differs = self.operation.mode == 1 && 1 << colour.fragments != self.samples;
+            add(differs || colour.fragments > 3, Feature::Samples(1 << colour.fragments));
         }
         let depth = &self.depth;
         let is_used =
             depth.test.is_some() || depth.bounds.is_some() || depth.faces.is_some() || depth.clears != [None; 2];
         if let Some(plane) = depth.plane.as_ref().or(depth.stencil.as_ref()) {
             add(depth.plane.is_some_and(|plane| plane.format == 2), Feature::DepthFormat(plane.format));
-            add(depth.samples != 0 && self.samples == 1 && is_used, Feature::Samples(1 << depth.samples));
+            add(1 << depth.samples != self.samples && is_used, Feature::Samples(1 << depth.samples));
         }
     }
 

@@ -1,6 +1,7 @@
 //! The tests of depth and stencil.
 
 use super::{
+    quad::Quad,
     target::plane::Plane,
     target::targets::Targets,
     target::value::{Access, number, stored},
@@ -13,6 +14,7 @@ pub(super) struct Tested {
     pub(super) x: u32,
     pub(super) y: u32,
     pub(super) layer: u32,
+    pub(super) sample: u32,
     pub(super) z: f32,
     /// The stencil reference that the shader exports.
     pub(super) reference: Option<u8>,
@@ -21,8 +23,26 @@ pub(super) struct Tested {
     pub(super) range: [f32; 2],
 }
 
+impl Tested {
+    /// Returns the values of a sample of a lane.
+    pub(super) fn new(quad: &Quad, lane: usize, sample: u32) -> Self {
+        let [x, y] = quad.pixel(lane).map(|at| at as u32);
+        Self {
+            x,
+            y,
+            layer: quad.layer,
+            sample,
+            z: quad.depth(lane, sample),
+            reference: None,
+            is_front: quad.is_front,
+            range: quad.range,
+        }
+    }
+}
+
 fn place(plane: Option<&Plane>, tested: &Tested) -> Option<(u64, usize)> {
-    plane.and_then(|plane| plane.address(tested.x, tested.y, tested.layer).map(|at| (at, plane.bytes)))
+    let pixel = [tested.x, tested.y, tested.layer];
+    plane.and_then(|plane| plane.address(pixel, tested.sample).map(|at| (at, plane.bytes)))
 }
 
 /// Tests a pixel and writes depth and stencil. Returns `true` if it passes.

@@ -123,13 +123,23 @@ fn names(features: &[Feature]) -> String {
 /// The counts of a draw.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Drawn {
+    /// The number of vertices that primitives were made of, each time that one is used.
+    pub vertices: u64,
+    /// The number of primitives that were made.
+    pub assembled: u64,
+    /// The number of times that the vertex shader ran.
+    pub vertex_invocations: u64,
     /// The number of waves of vertices.
     pub vertex_waves: u64,
+    /// The number of primitives that came to clipping.
+    pub clipped: u64,
     /// The number of primitives behind culling.
     pub primitives: u64,
     /// The number of waves of pixels.
     pub pixel_waves: u64,
-    /// The number of pixels that passed depth and stencil.
+    /// The number of times that the pixel shader ran for a pixel or a sample of one.
+    pub pixel_invocations: u64,
+    /// The number of samples that passed depth and stencil.
     pub passed: u64,
     /// The first access of a fixed function that faulted.
     pub fault: Option<MemoryFault>,

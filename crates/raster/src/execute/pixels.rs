@@ -1,81 +1,39 @@
-//! From primitives to pixels: waves of the pixel shader, and what becomes of their exports.
+//! From primitives to pixels: quads of pixels, and waves of the pixel shader.
 
 use super::{
-    blend::{self, Inputs},
-    clip::{self, Corner, Distances},
-    depth::{self, Tested},
-    interface::{Drawn, Ended, Export, Interpolant, Memory, PixelWave, Shaders},
-    setup::{Area, ScreenCorner, Values, snapped},
-    target::format::Format,
-    target::plane::Plane,
+    depth,
+    interface::{Drawn, Ended, Interpolant, Memory, PixelWave, Shaders},
+    quad::{Quad, Sampled, bits},
+    samples,
+    shapes::{Shape, Shaper, Vertices},
     target::targets::Targets,
     target::value::Access,
-    thin::{Line, Point},
     vertices::{Drawable, Group},
 };
 use amdgpu_hw::GfxLevel;
 
-use crate::{Colour, DrawState, FrontEnd, Rectangle, Topology, Viewport};
-
-/// The numbers of export targets.
-const DEPTH: u8 = 8;
-const DUAL: u8 = 21;
-
-/// Four pixels that a wave computes.
-struct Quad {
-    x: i32,
-    y: i32,
-    /// The covered pixels, a bit each.
-    mask: u8,
-    primitive: u16,
-    is_front: bool,
-    layer: u32,
-    range: [f32; 2],
-    values: [Values; 4],
-}
-
-/// A part of a primitive on the screen.
-enum Shape {
-    Area(Area),
-    Line(Line),
-    Point(Point),
-}
-
-impl Shape {
-    fn bounds(&self) -> Rectangle {
-        match self {
-            Self::Area(area) => area.bounds(),
-            Self::Line(line) => line.bounds(),
-            Self::Point(point) => point.bounds(),
-        }
-    }
-
-    fn covers(&self, x: i32, y: i32) -> bool {
-        match self {
-            Self::Area(area) => area.covers(x, y),
-            Self::Line(line) => line.covers(x, y),
-            Self::Point(point) => point.covers(x, y),
-        }
-    }
-
-    fn values(&self, x: i32, y: i32) -> Values {
-        match self {
-            Self::Area(area) => area.values(x, y),
-            Self::Line(line) => line.values(x, y),
-            Self::Point(point) => point.values(x, y),
-        }
-    }
-}
+use crate::{DrawState, Rectangle, Topology};
 
 /// Draws the primitives of a draw.
 pub(super) struct Pixels<'d> {
-    state: &'d DrawState,
-    targets: Targets,
-    access: Access<'d>,
+    pub(super) state: &'d DrawState,
+    pub(super) targets: Targets,
+    pub(super) access: Access<'d>,
     pub(super) drawn: Drawn,
     quads: Vec<Quad>,
     primitives: Vec<Vec<Interpolant>>,
-    is_early: bool,
+    pub(super) is_early: bool,
+}
+
+/// The primitive whose quads are made.
+struct Current {
+    layer: u32,
+    range: [f32; 2],
+    bounds: Rectangle,
+    /// Its attributes, until a wave has them.
+    attributes: Option<Vec<Interpolant>>,
+    /// Its number in the wave that is filled.
+    number: Option<u16>,
 }
 
 impl<'d> Pixels<'d> {
@@ -102,6 +60,7 @@ impl<'d> Pixels<'d> {
         if state.geometry.clip.discards_all {
             return Ok(());
         }
+        self.drawn.clipped += 1;
         let slots = drawable.vertices.map(usize::from);
         if let Some(slot) = slots.iter().find(|slot| group.exported >> **slot & 1 == 0) {
             return Err(Ended::Hang(format!("vertex {slot} of a wave has exported no position")));
@@ -111,128 +70,169 @@ impl<'d> Pixels<'d> {
         if positions.iter().flatten().any(|value| value.is_nan()) {
             return Ok(());
         }
-        let last = if self.is_line() { 1 } else { 2 };
+        let is_line = matches!(state.topology, Topology::Lines | Topology::LineStrip);
+        let last = if is_line { 1 } else { 2 };
         let provoking = slots[if state.geometry.provokes_last { last } else { 0 }];
-        let (layer, viewport) = self.layer_and_viewport(group, provoking);
+        let (layer, viewport) = group.layer_and_viewport(state, provoking);
         let Some(viewport) = state.geometry.viewports.get(viewport).copied() else { return Ok(()) };
-        let distances = slots.map(|slot| self.distances(group, slot));
-        let shapes = self.shapes(group, slots, positions, &distances, &viewport);
+        let outputs = &state.outputs;
+        let has_size = outputs.has_point_size && outputs.has_misc;
+        let vertices = Vertices {
+            positions,
+            distances: slots.map(|slot| group.distances(state, slot)),
+            point_size: has_size.then(|| f32::from_bits(group.positions[1][slots[0]][0])),
+        };
+        let shapes = Shaper { state, viewport }.shapes(&vertices);
         self.check()?;
-        let mut attributes = Some(self.attributes(group, drawable, provoking));
-        let mut number = None;
+        let mut bounds = viewport.scissor;
+        if let Some([width, height]) = self.targets.size {
+            bounds = bounds.and(&Rectangle { first: [0; 2], end: [width as i32, height as i32] });
+        }
+        let attributes = Some(group.attributes(state, drawable, provoking));
+        let mut current = Current { layer, range: viewport.depth, bounds, attributes, number: None };
         for (shape, is_front) in shapes {
             self.drawn.primitives += 1;
-            let mut bounds = shape.bounds().and(&viewport.scissor);
-            if let Some([width, height]) = self.targets.size {
-                bounds = bounds.and(&Rectangle { first: [0; 2], end: [width as i32, height as i32] });
+            self.shape(&shape, is_front, &mut current, shaders)?;
+        }
+        Ok(())
+    }
+
+    /// Draws a part of a primitive.
+    fn shape(
+        &mut self,
+        shape: &Shape,
+        is_front: bool,
+        current: &mut Current,
+        shaders: &mut dyn Shaders,
+    ) -> Result<(), Ended> {
+        let bounds = shape.bounds().and(&current.bounds);
+        if bounds.is_empty() {
+            return Ok(());
+        }
+        for y in (bounds.first[1] & !1..bounds.end[1]).step_by(2) {
+            if self.access.memory.is_stopped() {
+                return Err(Ended::Stopped);
             }
-            if bounds.is_empty() {
-                continue;
-            }
-            for y in (bounds.first[1] & !1..bounds.end[1]).step_by(2) {
-                if self.access.memory.is_stopped() {
-                    return Err(Ended::Stopped);
+            for x in (bounds.first[0] & !1..bounds.end[0]).step_by(2) {
+                let coverage = [0, 1, 2, 3].map(|lane: usize| {
+                    let pixel = [x + (lane as i32 & 1), y + (lane as i32 >> 1)];
+                    if bounds.contains(pixel[0], pixel[1]) { self.coverage(shape, pixel, lane) } else { 0 }
+                });
+                if coverage == [0; 4] {
+                    continue;
                 }
-                for x in (bounds.first[0] & !1..bounds.end[0]).step_by(2) {
-                    let mut mask = 0;
-                    for lane in 0..4 {
-                        let (px, py) = (x + (lane & 1), y + (lane >> 1));
-                        if bounds.contains(px, py) && shape.covers(px, py) && self.may_draw(px, py) {
-                            mask |= 1 << lane;
-                        }
-                    }
-                    if mask == 0 {
-                        continue;
-                    }
-                    let values = [0, 1, 2, 3].map(|lane| shape.values(x + (lane & 1), y + (lane >> 1)));
-                    let mut quad = Quad { x, y, mask, primitive: 0, is_front, layer, range: viewport.depth, values };
-                    if self.is_early {
-                        quad.mask = self.test_early(&quad);
-                        if quad.mask == 0 {
-                            continue;
-                        }
-                    }
-                    if !state.has_pixel_shader() {
-                        self.without_shader(&quad);
-                        continue;
-                    }
-                    if self.quads.len() >= state.pixel.lanes as usize / 4 {
-                        if let Some(number) = number.take() {
-                            attributes = Some(self.primitives[usize::from(number)].clone());
-                        }
-                        self.flush(shaders)?;
-                    }
-                    quad.primitive = if let Some(number) = number {
-                        number
-                    } else {
-                        self.primitives.push(attributes.take().unwrap_or_default());
-                        let place = (self.primitives.len() - 1) as u16;
-                        number = Some(place);
-                        place
-                    };
-                    self.quads.push(quad);
+                let quad = Quad {
+                    x,
+                    y,
+                    samples: coverage,
+                    coverage,
+                    primitive: 0,
+                    is_front,
+                    layer: current.layer,
+                    range: current.range,
+                    values: [0, 1, 2, 3].map(|lane| shape.values([x + (lane & 1), y + (lane >> 1)], [0; 2])),
+                    sampled: None,
+                };
+                if self.state.samples == 1 {
+                    self.quad(quad, current, shaders)?;
+                } else {
+                    self.iterations(&quad, shape, current, shaders)?;
                 }
             }
         }
         Ok(())
     }
 
-    fn is_line(&self) -> bool {
-        matches!(self.state.topology, Topology::Lines | Topology::LineStrip)
+    /// Returns the samples of a pixel that a shape covers and that may be drawn.
+    fn coverage(&self, shape: &Shape, pixel: [i32; 2], lane: usize) -> u16 {
+        let mut covered = 0;
+        for sample in 0..self.state.samples as usize & 31 {
+            if shape.covers(pixel, self.state.sampling.places[lane][sample]) {
+                covered |= 1 << sample;
+            }
+        }
+        if covered == 0 { 0 } else { covered & self.may_draw(pixel) }
     }
 
-    /// Returns the parts of a primitive that are on the screen, and whether they face the viewer.
-    fn shapes(
-        &self,
-        group: &Group,
-        slots: [usize; 3],
-        positions: [[f32; 4]; 3],
-        distances: &Distances,
-        viewport: &Viewport,
-    ) -> Vec<(Shape, bool)> {
-        let (geometry, outputs) = (&self.state.geometry, &self.state.outputs);
-        let weights = positions.map(|position| f64::from(position[3]));
-        let is_point = self.state.topology == Topology::Points;
-        let exports_rectangles = matches!(self.state.front_end, FrontEnd::Ngg { .. }) && geometry.exports_rectangles;
-        let is_rectangle = self.state.topology == Topology::Rectangles || exports_rectangles;
-        if !is_rectangle && clip::is_culled(outputs, distances) {
-            return Vec::new();
-        }
-        let bits = geometry.fraction_bits;
-        if is_point || self.is_line() {
-            let ends = [positions[0], positions[1]];
-            let Some(ends) = clip::clip_thin(&geometry.clip, outputs, ends, distances, is_point) else {
-                return Vec::new();
-            };
-            let ends = ends.map(|end| self.screen(&end, viewport, weights));
-            let shape = if is_point {
-                let size = if outputs.has_point_size && outputs.has_misc {
-                    [f32::from_bits(group.positions[1][slots[0]][0]); 2]
-                } else {
-                    geometry.point_size
-                };
-                let [least, most] = geometry.point_range;
-                let size = size.map(|size| f64::from(size.max(least).min(most)));
-                Shape::Point(Point { centre: ends[0], size, bits })
-            } else {
-                Shape::Line(Line { ends, bits })
-            };
-            return vec![(shape, true)];
-        }
-        let polygon: Vec<Corner> = if is_rectangle {
-            let unit = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
-            (0..3).map(|index| Corner { position: positions[index].map(f64::from), shares: unit[index] }).collect()
-        } else {
-            clip::clip(&geometry.clip, outputs, positions, distances)
+    /// Draws a quad of several samples, once or for each of its iterations.
+    fn iterations(
+        &mut self,
+        quad: &Quad,
+        shape: &Shape,
+        current: &mut Current,
+        shaders: &mut dyn Shaders,
+    ) -> Result<(), Ended> {
+        let sampling = &self.state.sampling;
+        let lanes = [0, 1, 2, 3];
+        let mut sampled = Sampled {
+            number: 0,
+            depths: [[0.0; 16]; 4],
+            centroid: quad.values,
+            own: quad.values,
+            place: [[0.5; 2]; 4],
         };
-        let corners: Vec<ScreenCorner> = polygon.iter().map(|corner| self.screen(corner, viewport, weights)).collect();
-        let areas = (2..corners.len()).filter_map(|index| {
-            let area = Area::new([corners[0], corners[index - 1], corners[index]], bits, is_rectangle)?;
-            let is_front = is_rectangle || area.is_clockwise() == geometry.front_is_clockwise;
-            let is_culled = if is_front { geometry.culls_front } else { geometry.culls_back };
-            (is_rectangle || !is_culled).then_some((Shape::Area(area), is_front))
-        });
-        areas.collect()
+        let all = ((1_u32 << self.state.samples) - 1) as u16;
+        for lane in lanes {
+            for sample in bits(quad.coverage[lane]) {
+                let place = sampling.places[lane][sample as usize];
+                sampled.depths[lane][sample as usize] = shape.values(quad.pixel(lane), place).z;
+            }
+            if quad.coverage[lane] != all && quad.coverage[lane] != 0 {
+                let nearest = sampling
+                    .by_distance
+                    .into_iter()
+                    .find(|sample| quad.coverage[lane] >> sample & 1 != 0)
+                    .unwrap_or(quad.coverage[lane].trailing_zeros() as u8);
+                sampled.centroid[lane] = shape.values(quad.pixel(lane), sampling.places[lane][usize::from(nearest)]);
+            }
+        }
+        let iterations = sampling.iterations;
+        for number in 0..iterations {
+            let samples = quad.coverage.map(|samples| samples & samples::of_iteration(number, iterations));
+            if samples == [0; 4] {
+                continue;
+            }
+            let mut own = sampled.clone();
+            if iterations > 1 {
+                own.number = number;
+                let places = lanes.map(|lane| sampling.places[lane][number as usize & 15]);
+                own.own = lanes.map(|lane| shape.values(quad.pixel(lane), places[lane]));
+                own.place = places.map(|place| place.map(|at| 0.5 + f32::from(at) / 16.0));
+            }
+            let one = Quad { samples, sampled: Some(Box::new(own)), ..*quad };
+            self.quad(one, current, shaders)?;
+        }
+        Ok(())
+    }
+
+    /// Draws a quad: tests it, and gives what is left to the wave that is filled.
+    fn quad(&mut self, mut quad: Quad, current: &mut Current, shaders: &mut dyn Shaders) -> Result<(), Ended> {
+        if self.is_early {
+            quad.samples = self.test(&quad);
+            if quad.samples == [0; 4] {
+                return Ok(());
+            }
+        }
+        if !self.state.has_pixel_shader() {
+            self.without_shader(&quad);
+            return Ok(());
+        }
+        if self.quads.len() >= self.state.pixel.lanes as usize / 4 {
+            if let Some(number) = current.number.take() {
+                current.attributes = Some(self.primitives[usize::from(number)].clone());
+            }
+            self.flush(shaders)?;
+        }
+        quad.primitive = if let Some(number) = current.number {
+            number
+        } else {
+            self.primitives.push(current.attributes.take().unwrap_or_default());
+            let place = (self.primitives.len() - 1) as u16;
+            current.number = Some(place);
+            place
+        };
+        self.quads.push(quad);
+        Ok(())
     }
 
     /// Returns an error if metadata tells of compression.
@@ -243,126 +243,35 @@ impl<'d> Pixels<'d> {
         }
     }
 
-    /// Returns `true` if clip rectangles and the sample mask let a pixel be drawn.
-    fn may_draw(&self, x: i32, y: i32) -> bool {
+    /// Returns the samples of a pixel that clip rectangles and the sample mask let be drawn.
+    fn may_draw(&self, [x, y]: [i32; 2]) -> u16 {
         let geometry = &self.state.geometry;
         if geometry.clip_rule != 0xffff {
             let inside = geometry.clip_rectangles.iter().enumerate();
             let set = inside.fold(0, |set, (index, one)| set | u32::from(one.contains(x, y)) << index);
             if geometry.clip_rule >> set & 1 == 0 {
-                return false;
+                return 0;
             }
         }
-        self.state.sample_mask[(y & 1) as usize] >> (16 * (x & 1)) & 1 != 0
+        (self.state.sample_mask[(y & 1) as usize] >> (16 * (x & 1))) as u16
     }
 
-    /// Returns the layer and the viewport that a vertex chooses.
-    fn layer_and_viewport(&self, group: &Group, slot: usize) -> (u32, usize) {
-        let outputs = &self.state.outputs;
-        if !outputs.has_misc {
-            return (0, 0);
-        }
-        let [_, _, z, w] = group.positions[1][slot];
-        let (layer, viewport) =
-            if self.state.level >= GfxLevel::Gfx9 { (z & 0x7ff, z >> 16 & 15) } else { (z, w & 15) };
-        (if outputs.has_layer { layer } else { 0 }, if outputs.has_viewport { viewport as usize } else { 0 })
-    }
-
-    /// Returns the clip and cull distances of a vertex. Exports are numbered without gaps.
-    fn distances(&self, group: &Group, slot: usize) -> [f32; 8] {
-        let outputs = &self.state.outputs;
-        let mut all = [0.0; 8];
-        let mut vector = 1 + usize::from(outputs.has_misc);
-        for (half, has) in outputs.has_distances.into_iter().enumerate() {
-            if has {
-                let found = group.positions.get(vector).map_or([0; 4], |vectors| vectors[slot]);
-                all[4 * half..4 * half + 4].copy_from_slice(&found.map(f32::from_bits));
-                vector += 1;
+    /// Tests the samples of a quad before the shader and returns those that pass.
+    fn test(&mut self, quad: &Quad) -> [u16; 4] {
+        let mut passing = [0; 4];
+        for (lane, passed) in passing.iter_mut().enumerate() {
+            for sample in bits(quad.samples[lane]) {
+                let tested = depth::Tested::new(quad, lane, sample);
+                *passed |= u16::from(depth::test(self.state, &mut self.targets, &mut self.access, &tested)) << sample;
             }
         }
-        all
-    }
-
-    fn screen(&self, corner: &Corner, viewport: &Viewport, weights: [f64; 3]) -> ScreenCorner {
-        let geometry = &self.state.geometry;
-        let w = corner.position[3];
-        let inverse = 1.0 / w as f32;
-        let at = |axis: usize| (corner.position[axis] as f32 * inverse) * viewport.scale[axis] + viewport.offset[axis];
-        let snap = |value| snapped(value, geometry.fraction_bits, geometry.rounding, geometry.centre_is_half);
-        ScreenCorner {
-            x: snap(at(0)),
-            y: snap(at(1)),
-            z: f64::from(at(2)),
-            inverse_w: 1.0 / w,
-            shares: corner.shares,
-            linear: [0, 1, 2].map(|vertex: usize| corner.shares[vertex] * weights[vertex] / w),
-        }
-    }
-
-    /// Returns the attributes of a primitive.
-    fn attributes(&self, group: &Group, drawable: Drawable, provoking: usize) -> Vec<Interpolant> {
-        let one = 1.0_f32.to_bits();
-        let constants = [[0; 4], [0, 0, 0, one], [one, one, one, 0], [one; 4]];
-        let slots = drawable.vertices.map(usize::from);
-        let (is_point, is_line) = (self.state.topology == Topology::Points, self.is_line());
-        self.state
-            .inputs
-            .attributes
-            .iter()
-            .map(|attribute| {
-                if attribute.is_point_coordinate && is_point {
-                    // The shares of pixels of points are their places.
-                    return [[0, one, 0], [0, 0, one], [0; 3], [one, 0, 0]];
-                }
-                let Some(number) = attribute.parameter else {
-                    return constants[attribute.constant as usize & 3].map(|value| [value, 0, 0]);
-                };
-                let Some(rows) = group.parameters.get(number as usize) else { return [[0; 3]; 4] };
-                [0, 1, 2, 3].map(|component: usize| {
-                    let [a, b, c] = slots.map(|slot| rows[slot][component]);
-                    let difference = |from: u32| (f32::from_bits(from) - f32::from_bits(a)).to_bits();
-                    if attribute.is_of_primitive {
-                        [rows[usize::from(drawable.slot)][component], 0, 0]
-                    } else if attribute.is_explicit {
-                        // Each of the three places has the value of a vertex.
-                        [a, b, c]
-                    } else if attribute.is_flat || is_point {
-                        [rows[provoking][component], 0, 0]
-                    } else if is_line {
-                        [a, difference(b), 0]
-                    } else {
-                        [a, difference(b), difference(c)]
-                    }
-                })
-            })
-            .collect()
-    }
-
-    fn tested(quad: &Quad, lane: usize) -> Tested {
-        Tested {
-            x: (quad.x + (lane as i32 & 1)) as u32,
-            y: (quad.y + (lane as i32 >> 1)) as u32,
-            layer: quad.layer,
-            z: quad.values[lane].z,
-            reference: None,
-            is_front: quad.is_front,
-            range: quad.range,
-        }
-    }
-
-    /// Tests the pixels of a quad before the shader and returns those that pass.
-    fn test_early(&mut self, quad: &Quad) -> u8 {
-        let lanes = (0..4).filter(|lane| quad.mask >> lane & 1 != 0);
-        lanes.fold(0, |mask, lane| {
-            let passes = depth::test(self.state, &mut self.targets, &mut self.access, &Self::tested(quad, lane));
-            mask | u8::from(passes) << lane
-        })
+        passing
     }
 
     /// Draws a quad of a draw that has no pixel shader: depth and stencil alone.
     fn without_shader(&mut self, quad: &Quad) {
-        let passing = if self.is_early { quad.mask } else { self.test_early(quad) };
-        self.drawn.passed += u64::from(passing.count_ones());
+        let passing = if self.is_early { quad.samples } else { self.test(quad) };
+        self.drawn.passed += passing.iter().map(|samples| u64::from(samples.count_ones())).sum::<u64>();
         self.drawn.fault = self.drawn.fault.or(self.access.fault);
     }
 
@@ -374,6 +283,7 @@ impl<'d> Pixels<'d> {
         }
         let wave = self.wave(&quads, primitives);
         self.drawn.pixel_waves += 1;
+        self.drawn.pixel_invocations += u64::from(wave.lanes.count_ones());
         let exports = shaders.pixels(&self.state.pixel, &wave)?;
         self.write(&quads, &exports)?;
         self.drawn.fault = self.drawn.fault.or(self.access.fault);
@@ -396,7 +306,7 @@ impl<'d> Pixels<'d> {
             scalars.push(0);
         }
         let lanes =
-            quads.iter().enumerate().fold(0, |lanes, (index, quad)| lanes | u64::from(quad.mask) << (4 * index));
+            quads.iter().enumerate().fold(0, |lanes, (index, quad)| lanes | u64::from(quad.mask()) << (4 * index));
         let mut vectors = Vec::new();
         for input in (0..16).filter(|input| state.inputs.placed >> input & 1 != 0) {
             let count = match input {
@@ -423,139 +333,39 @@ impl<'d> Pixels<'d> {
     /// Returns an input of a pixel.
     fn input(&self, quad: &Quad, lane: usize, input: u32, part: usize) -> u32 {
         let inputs = &self.state.inputs;
-        let values = &quad.values[lane];
-        let (x, y) = (quad.x + (lane as i32 & 1), quad.y + (lane as i32 >> 1));
-        let centre = if inputs.position_is_corner { 0.0 } else { 0.5 };
+        let centre = &quad.values[lane];
+        let sampled = quad.sampled.as_deref();
+        let (own, centroid) = sampled.map_or((centre, centre), |all| (&all.own[lane], &all.centroid[lane]));
+        let iterates = self.state.sampling.iterations > 1;
+        // The depth is that of the sample, or of the centre.
+        let z = if iterates { own.z } else { centre.z };
+        let [x, y] = quad.pixel(lane);
+        let [right, down] = match sampled {
+            _ if inputs.position_is_corner => [0.0; 2],
+            Some(all) if inputs.position_location == 2 => all.place[lane],
+            _ => [0.5; 2],
+        };
         match input {
-            0..=2 => values.perspective[part].to_bits(),
+            0 => own.perspective[part].to_bits(),
+            1 => centre.perspective[part].to_bits(),
+            2 => centroid.perspective[part].to_bits(),
             3 => match part {
-                0 | 1 => (values.perspective[part] / values.w).to_bits(),
-                _ => (1.0 / values.w).to_bits(),
+                0 | 1 => (centre.perspective[part] / centre.w).to_bits(),
+                _ => (1.0 / centre.w).to_bits(),
             },
-            4..=6 => values.linear[part].to_bits(),
-            8 => (x as f32 + centre).to_bits(),
-            9 => (y as f32 + centre).to_bits(),
-            10 => values.z.to_bits(),
-            11 => values.w.to_bits(),
+            4 => own.linear[part].to_bits(),
+            5 => centre.linear[part].to_bits(),
+            6 => centroid.linear[part].to_bits(),
+            8 => (x as f32 + right).to_bits(),
+            9 => (y as f32 + down).to_bits(),
+            10 => z.to_bits(),
+            11 => if iterates { own.w } else { centre.w }.to_bits(),
             12 if inputs.facing_is_mask => u32::from(quad.is_front).wrapping_neg(),
             12 => if quad.is_front { 1.0_f32 } else { -1.0 }.to_bits(),
-            13 => quad.layer << 16,
-            14 => u32::from(quad.mask >> lane & 1),
+            13 => quad.layer << 16 | sampled.map_or(0, |all| all.number) << 8,
+            14 => quad.coverage[lane].into(),
             15 => x as u32 & 0xffff | (y as u32) << 16,
             _ => 0,
         }
-    }
-
-    /// Tests what was not tested before the shader, and writes colours.
-    fn write(&mut self, quads: &[Quad], exports: &[Export]) -> Result<(), Ended> {
-        let state = self.state;
-        if let Some(export) = exports.iter().find(|export| !matches!(export.target, 0..=9 | DUAL..=22)) {
-            return Err(Ended::Hang(format!("the pixel shader exports to target {}", export.target)));
-        }
-        let alive = exports.iter().rev().find(|export| export.is_last).map_or(u64::MAX, |export| export.lanes);
-        let alive = if state.depth.kills { alive } else { u64::MAX };
-        let depth_export = exports.iter().find(|export| export.target == DEPTH);
-        for (index, quad) in quads.iter().enumerate() {
-            for lane in (0..4).filter(|lane| quad.mask >> lane & 1 != 0) {
-                let at = 4 * index + lane;
-                if alive >> at & 1 == 0 {
-                    continue;
-                }
-                if !self.is_early {
-                    let mut tested = Self::tested(quad, lane);
-                    if let Some(export) = depth_export.filter(|export| export.lanes >> at & 1 != 0) {
-                        if state.depth.exports_depth {
-                            tested.z = f32::from_bits(export.values[0][at]);
-                        }
-                        if state.depth.exports_stencil {
-                            tested.reference = Some(export.values[1][at] as u8);
-                        }
-                    }
-                    if !depth::test(state, &mut self.targets, &mut self.access, &tested) {
-                        continue;
-                    }
-                }
-                self.drawn.passed += 1;
-                self.colours(quad, lane, at, exports);
-            }
-        }
-        Ok(())
-    }
-
-    /// Writes the colours of a pixel. Exports are numbered without gaps: the n-th belongs to the n-th target that has one.
-    fn colours(&mut self, quad: &Quad, lane: usize, at: usize, exports: &[Export]) {
-        let state = self.state;
-        let (x, y) = ((quad.x + (lane as i32 & 1)) as u32, (quad.y + (lane as i32 >> 1)) as u32);
-        let opens_only = self.targets.opens_only;
-        for ((colour, format, plane), dcc) in self.targets.colours.iter().zip(&mut self.targets.dcc) {
-            if let Some(dcc) = dcc
-                && let Err(code) = dcc.open(&mut self.access, [x, y, quad.layer], (colour, format, plane))
-            {
-                self.access.compressed = self.access.compressed.or(Some(code));
-                continue;
-            }
-            if opens_only {
-                continue;
-            }
-            let before = (0..colour.index).filter(|index| state.shader_mask >> (4 * index) & 15 != 0).count();
-            let export_format = state.colour_formats >> (4 * before) & 15;
-            let of = |number: u8, lane: usize| {
-                let export = exports.iter().rev().find(|export| export.target == number && export.lanes >> at & 1 != 0);
-                export.map(|export| blend::exported(export, export_format, state.level, lane))
-            };
-            let is_dual = colour.blend.is_some_and(|blend| blend.is_dual());
-            let (source, second) = if is_dual && state.level >= GfxLevel::Gfx11 {
-                // The first export has both colours of even pixels, the second those of odd ones.
-                let number = DUAL + (at & 1) as u8;
-                (of(number, at & !1), of(number, at | 1))
-            } else if is_dual {
-                (of(before as u8, at), of(before as u8 + 1, at))
-            } else {
-                (of(before as u8, at), None)
-            };
-            let (Some(source), Some(place)) = (source, plane.address(x, y, quad.layer)) else { continue };
-            let write = Write { state, colour, format, plane, second: second.unwrap_or_default() };
-            write.to(&mut self.access, place, source);
-        }
-    }
-}
-
-/// The parameters with which a colour is written.
-struct Write<'w> {
-    state: &'w DrawState,
-    colour: &'w Colour,
-    format: &'w Format,
-    plane: &'w Plane,
-    second: [u32; 4],
-}
-
-impl Write<'_> {
-    fn to(&self, access: &mut Access<'_>, place: u64, source: [u32; 4]) {
-        let Self { state, colour, format, plane, second } = self;
-        let mask = format.bits_of(colour.written());
-        let all = format.bits_of(15);
-        let is_logic = state.operation.logic & 15 != 12 && format.range().is_some() | format.is_integer();
-        let blend = colour.blend.filter(|_| !is_logic && !format.is_integer());
-        let old = if blend.is_some() || is_logic || mask != all { access.load(place, plane.bytes) } else { 0 };
-        let floats = |bits: [u32; 4]| bits.map(f32::from_bits);
-        let new = match blend {
-            Some(blend) => {
-                let mut stored = floats(format.unpack(old));
-                if colour.alpha_is_one {
-                    stored[3] = 1.0;
-                }
-                let clamp = |colour| blend::clamped(format, colour);
-                let inputs = Inputs {
-                    source: clamp(floats(source)),
-                    second: clamp(floats(*second)),
-                    stored,
-                    constant: clamp(state.blend_constants),
-                };
-                format.pack(inputs.blend(&blend).map(f32::to_bits))
-            }
-            None => format.pack(source),
-        };
-        let new = if is_logic { blend::logic(state.operation.logic, new, old) } else { new };
-        access.store(place, plane.bytes, old & !mask & all | new & mask);
     }
 }

@@ -39,6 +39,7 @@ pub fn draw(
     let mut groups = Groups::new(state, memory);
     for instance in 0..instances {
         let mut primitives = Primitives::new(state, count);
+        pixels.drawn.vertices += u64::from(count);
         loop {
             if memory.is_stopped() {
                 return Err(Ended::Stopped);

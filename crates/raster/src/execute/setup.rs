@@ -33,6 +33,8 @@ pub(super) struct Area {
     twice: i64,
     bits: u32,
     is_rectangle: bool,
+    /// What is added to depths.
+    pub(super) bias: f64,
 }
 
 /// Larger coordinates would overflow the edge functions.
@@ -46,7 +48,7 @@ impl Area {
         }
         let [a, b, c] = corners;
         let twice = (b.x - a.x) * (c.y - a.y) - (c.x - a.x) * (b.y - a.y);
-        (twice != 0).then_some(Self { corners, twice, bits, is_rectangle })
+        (twice != 0).then_some(Self { corners, twice, bits, is_rectangle, bias: 0.0 })
     }
 
     /// Returns `true` if the corners go round clockwise as seen: y grows downward.
@@ -65,10 +67,26 @@ impl Area {
         Rectangle { first: [left, top], end: [right, bottom] }
     }
 
-    /// Returns the place of a pixel's centre.
-    fn centre(&self, x: i32, y: i32) -> [i64; 2] {
+    /// Returns a place in a pixel, given in sixteenths of a pixel from its centre.
+    fn place(&self, [x, y]: [i32; 2], place: [i8; 2]) -> [i64; 2] {
         let half = 1_i64 << self.bits >> 1;
-        [(i64::from(x) << self.bits) + half, (i64::from(y) << self.bits) + half]
+        let part = |sixteenths: i8| (i64::from(sixteenths) << self.bits) >> 4;
+        [(i64::from(x) << self.bits) + half + part(place[0]), (i64::from(y) << self.bits) + half + part(place[1])]
+    }
+
+    /// Returns the larger of the changes of depth from pixel to pixel along both axes.
+    pub(super) fn slope(&self) -> f64 {
+        let [a, b, c] = &self.corners;
+        let [bx, by, cx, cy] = [b.x - a.x, b.y - a.y, c.x - a.x, c.y - a.y].map(|length| length as f64);
+        let (bz, cz) = (b.z - a.z, c.z - a.z);
+        let unit = f64::from(1_u32 << self.bits) / self.twice as f64;
+        let (along_x, along_y) = ((bz * cy - cz * by) * unit, (cz * bx - bz * cx) * unit);
+        along_x.abs().max(along_y.abs())
+    }
+
+    /// Returns the largest depth of a corner.
+    pub(super) fn largest_depth(&self) -> f64 {
+        self.corners.iter().map(|corner| corner.z.abs()).fold(0.0, f64::max)
     }
 
     /// Returns the edge functions at a place, which are positive inside, and whether each edge is a top or a left one.
@@ -81,9 +99,9 @@ impl Area {
         })
     }
 
-    /// Returns `true` if the centre of a pixel is inside, or on a top or left edge.
-    pub(super) fn covers(&self, x: i32, y: i32) -> bool {
-        let place = self.centre(x, y);
+    /// Returns `true` if a place in a pixel is inside, or on a top or left edge.
+    pub(super) fn covers(&self, pixel: [i32; 2], place: [i8; 2]) -> bool {
+        let place = self.place(pixel, place);
         if self.is_rectangle {
             let [px, py] = place;
             let inside = |at: i64, of: fn(&ScreenCorner) -> i64| {
@@ -96,10 +114,10 @@ impl Area {
         self.edges(place).iter().all(|(value, is_top_or_left)| *value > 0 || *value == 0 && *is_top_or_left)
     }
 
-    /// Returns the values of a pixel, which may be outside.
-    pub(super) fn values(&self, x: i32, y: i32) -> Values {
+    /// Returns the values at a place in a pixel, which may be outside.
+    pub(super) fn values(&self, pixel: [i32; 2], place: [i8; 2]) -> Values {
         let area = self.twice.abs() as f64;
-        let weights = self.edges(self.centre(x, y)).map(|(value, _)| value as f64 / area);
+        let weights = self.edges(self.place(pixel, place)).map(|(value, _)| value as f64 / area);
         let sum = |of: &dyn Fn(&ScreenCorner) -> f64| -> f64 {
             weights.iter().zip(&self.corners).map(|(weight, corner)| weight * of(corner)).sum()
         };
@@ -107,7 +125,7 @@ impl Area {
         let perspective =
             [1, 2].map(|vertex: usize| (sum(&|corner| corner.inverse_w * corner.shares[vertex]) / inverse) as f32);
         let linear = [1, 2].map(|vertex: usize| sum(&|corner| corner.linear[vertex]) as f32);
-        Values { perspective, linear, z: sum(&|corner| corner.z) as f32, w: (1.0 / inverse) as f32 }
+        Values { perspective, linear, z: (sum(&|corner| corner.z) + self.bias) as f32, w: (1.0 / inverse) as f32 }
     }
 }
 
@@ -140,6 +158,26 @@ mod tests {
         Area::new([corner(0), corner(1), corner(2)], 8, is_rectangle)
     }
 
+    fn covers(area: &Area, x: i32, y: i32) -> bool {
+        area.covers([x, y], [0; 2])
+    }
+
+    #[test]
+    fn samples_are_covered_at_their_own_places() {
+        // A left edge through the centre of pixels.
+        let area = area([[128, 0], [2048, 0], [128, 2048]], false).unwrap();
+        assert_eq!([-1, 0, 1].map(|at| area.covers([0, 1], [at, 0])), [false, true, true]);
+        let [centre, right] = [[0, 0], [8, 0]].map(|place| area.values([1, 1], place).linear[0]);
+        // Half a pixel of a side of seven and a half.
+        assert!((right - centre - 0.5 / 7.5).abs() < 1e-6);
+    }
+
+    #[test]
+    fn the_slope_of_a_triangle_is_the_change_of_its_depth_in_a_pixel() {
+        // Depths are 0, 1/4 and 1/2; corners are eight pixels apart.
+        assert_eq!(area([[0, 0], [2048, 0], [0, 2048]], false).unwrap().slope(), 0.0625);
+    }
+
     #[test]
     fn pixels_of_a_mesh_are_covered_once() {
         // Vertices lie on centres of pixels too, where the rule decides.
@@ -155,7 +193,7 @@ mod tests {
                 for x in 0..16 {
                     let covered = (0..4)
                         .filter_map(|side: usize| area([corners[side], corners[(side + 1) % 4], centre], false))
-                        .filter(|area| area.covers(x, y))
+                        .filter(|area| area.covers([x, y], [0; 2]))
                         .count();
                     assert_eq!(covered, 1, "{x} {y} of {centre:?}");
                 }
@@ -167,19 +205,19 @@ mod tests {
     fn top_and_left_edges_belong_to_a_triangle_and_others_do_not() {
         let square = area([[128, 128], [1152, 128], [128, 1152]], false).unwrap();
         assert!(square.is_clockwise());
-        assert!(square.covers(0, 0) && square.covers(3, 0) && square.covers(0, 3));
-        assert!(!square.covers(4, 0) && !square.covers(0, 4) && !square.covers(2, 2));
+        assert!(covers(&square, 0, 0) && covers(&square, 3, 0) && covers(&square, 0, 3));
+        assert!(!covers(&square, 4, 0) && !covers(&square, 0, 4) && !covers(&square, 2, 2));
         let turned = area([[128, 128], [128, 1152], [1152, 128]], false).unwrap();
-        assert!(!turned.is_clockwise() && turned.covers(0, 0) && !turned.covers(2, 2));
+        assert!(!turned.is_clockwise() && covers(&turned, 0, 0) && !covers(&turned, 2, 2));
     }
 
     #[test]
     fn a_rectangle_covers_its_bounds_and_extends_its_planes() {
         let rectangle = area([[0, 0], [0, 1024], [1024, 0]], true).unwrap();
         let covered =
-            (-1..5).flat_map(|y| (-1..5).map(move |x| (x, y))).filter(|(x, y)| rectangle.covers(*x, *y)).count();
+            (-1..5).flat_map(|y| (-1..5).map(move |x| (x, y))).filter(|(x, y)| covers(&rectangle, *x, *y)).count();
         assert_eq!(covered, 16);
-        let values = rectangle.values(3, 3);
+        let values = rectangle.values([3, 3], [0; 2]);
         assert_eq!(values.perspective, [0.875, 0.875]);
         assert_eq!(values.z, 0.875 * 0.25 + 0.875 * 0.5);
     }

@@ -10,13 +10,21 @@ pub(super) struct Point {
     /// Width and height in pixels.
     pub(super) size: [f64; 2],
     pub(super) bits: u32,
+    /// `true` for the corner of a triangle, whose attributes it has.
+    pub(super) is_corner: bool,
+    /// What is added to depths.
+    pub(super) bias: f64,
 }
 
-/// A line of one pixel's width.
+/// A line with pixels on end, or columns or rows of them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Line {
     pub(super) ends: [ScreenCorner; 2],
     pub(super) bits: u32,
+    /// The number of pixels across.
+    pub(super) width: i32,
+    /// What is added to depths.
+    pub(super) bias: f64,
 }
 
 /// Returns a place in pixels.
@@ -42,40 +50,74 @@ impl Point {
         Rectangle { first: [left, top], end: [right, bottom] }
     }
 
-    /// Returns `true` if the centre of a pixel is inside, or on the left or the upper side.
-    pub(super) fn covers(&self, x: i32, y: i32) -> bool {
-        [x, y].into_iter().enumerate().all(|(axis, at)| {
+    /// Returns `true` if a place in a pixel is inside, or on the left or the upper side.
+    pub(super) fn covers(&self, pixel: [i32; 2], place: [i8; 2]) -> bool {
+        pixel.into_iter().enumerate().all(|(axis, at)| {
             let [low, high] = self.range(axis);
-            let at = f64::from(at) + 0.5;
+            let at = f64::from(at) + 0.5 + f64::from(place[axis]) / 16.0;
             at >= low && at < high
         })
     }
 
-    /// Returns the values of a pixel. The shares of the other vertices are the place in the square, from the upper left corner: those
+    /// Returns the values at a place in a pixel. The shares of the other vertices are the place in the square, from the upper left corner: those
     /// attributes that have coordinates of points take them.
-    pub(super) fn values(&self, x: i32, y: i32) -> Values {
-        let part = |axis: usize, at: i32| {
+    pub(super) fn values(&self, pixel: [i32; 2], place: [i8; 2]) -> Values {
+        let part = |axis: usize| {
             let [low, high] = self.range(axis);
-            ((f64::from(at) + 0.5 - low) / (high - low)) as f32
+            let at = f64::from(pixel[axis]) + 0.5 + f64::from(place[axis]) / 16.0;
+            ((at - low) / (high - low)) as f32
         };
-        let parts = [part(0, x), part(1, y)];
-        Values { perspective: parts, linear: parts, z: self.centre.z as f32, w: (1.0 / self.centre.inverse_w) as f32 }
+        let parts = if self.is_corner {
+            [self.centre.shares[1] as f32, self.centre.shares[2] as f32]
+        } else {
+            [part(0), part(1)]
+        };
+        let z = (self.centre.z + self.bias) as f32;
+        Values { perspective: parts, linear: parts, z, w: (1.0 / self.centre.inverse_w) as f32 }
     }
 }
 
 impl Line {
     pub(super) fn bounds(&self) -> Rectangle {
         let [a, b] = [0, 1].map(|end: usize| place(&self.ends[end], self.bits).map(|at| at.clamp(-MOST, MOST)));
-        let first = [0, 1].map(|axis: usize| a[axis].min(b[axis]).floor() as i32 - 1);
-        let end = [0, 1].map(|axis: usize| a[axis].max(b[axis]).floor() as i32 + 2);
+        let first = [0, 1].map(|axis: usize| a[axis].min(b[axis]).floor() as i32 - 1 - self.width / 2);
+        let end = [0, 1].map(|axis: usize| a[axis].max(b[axis]).floor() as i32 + 2 + self.width / 2);
         Rectangle { first, end }
     }
 
     /// Returns `true` if the line leaves the diamond around the centre of a pixel: it comes through, and does not end inside.
     ///
+    /// A wide line is moved against its shorter axis, and each of its pixels is a column or a row.
+    ///
     /// Source: the Vulkan specification, "Bresenham Line Segment Rasterization".
     pub(super) fn covers(&self, x: i32, y: i32) -> bool {
+        if self.width == 1 {
+            return self.is_on(x, y, [0.0; 2]);
+        }
         let [a, b] = [0, 1].map(|end: usize| place(&self.ends[end], self.bits));
+        let length = [b[0] - a[0], b[1] - a[1]];
+        let (major, minor) = if length[0].abs() >= length[1].abs() { (0, 1) } else { (1, 0) };
+        if length[major] == 0.0 {
+            return false;
+        }
+        let half = f64::from(self.width - 1) / 2.0;
+        let moved = if major == 0 { [0.0, -half] } else { [-half, 0.0] };
+        // The pixel of the moved line in this column or row, or one beside it.
+        let at = [x, y];
+        let part = (f64::from(at[major]) + 0.5 - a[major]) / length[major];
+        let own = (a[minor] - half + part * length[minor]).floor() as i32;
+        (own.saturating_sub(1)..=own.saturating_add(1)).any(|own| {
+            let [x, y] = if major == 0 { [x, own] } else { [own, y] };
+            (own..own.saturating_add(self.width)).contains(&at[minor]) && self.is_on(x, y, moved)
+        })
+    }
+
+    /// Returns `true` if a line of one pixel's width that is moved covers a pixel.
+    fn is_on(&self, x: i32, y: i32, moved: [f64; 2]) -> bool {
+        let [a, b] = [0, 1].map(|end: usize| {
+            let at = place(&self.ends[end], self.bits);
+            [at[0] + moved[0], at[1] + moved[1]]
+        });
         let centre = [f64::from(x) + 0.5, f64::from(y) + 0.5];
         let is_inside = |at: [f64; 2]| (at[0] - centre[0]).abs() + (at[1] - centre[1]).abs() < 0.5;
         if is_inside(b) {
@@ -105,9 +147,9 @@ impl Line {
         let mix = |of: &dyn Fn(&ScreenCorner) -> f64| of(&self.ends[0]) * (1.0 - part) + of(&self.ends[1]) * part;
         let inverse = mix(&|end| end.inverse_w);
         Values {
-            perspective: [(mix(&|end| end.inverse_w * end.shares[1]) / inverse) as f32, 0.0],
-            linear: [mix(&|end| end.linear[1]) as f32, 0.0],
-            z: mix(&|end| end.z) as f32,
+            perspective: [1, 2].map(|vertex: usize| (mix(&|end| end.inverse_w * end.shares[vertex]) / inverse) as f32),
+            linear: [1, 2].map(|vertex: usize| mix(&|end| end.linear[vertex]) as f32),
+            z: (mix(&|end| end.z) + self.bias) as f32,
             w: (1.0 / inverse) as f32,
         }
     }
@@ -130,7 +172,7 @@ mod tests {
     }
 
     fn line(a: [f64; 2], b: [f64; 2]) -> Vec<(i32, i32)> {
-        let line = Line { ends: [corner(a[0], a[1], 0.0), corner(b[0], b[1], 1.0)], bits: 8 };
+        let line = Line { ends: [corner(a[0], a[1], 0.0), corner(b[0], b[1], 1.0)], bits: 8, width: 1, bias: 0.0 };
         covered(line.bounds(), |x, y| line.covers(x, y))
     }
 
@@ -144,9 +186,19 @@ mod tests {
     }
 
     #[test]
+    fn a_wide_line_has_a_column_or_a_row_for_each_pixel() {
+        let wide = |a: [f64; 2], b: [f64; 2]| {
+            let line = Line { ends: [corner(a[0], a[1], 0.0), corner(b[0], b[1], 1.0)], bits: 8, width: 3, bias: 0.0 };
+            covered(line.bounds(), |x, y| line.covers(x, y))
+        };
+        assert_eq!(wide([1.5, 2.5], [3.5, 2.5]), [(1, 1), (2, 1), (1, 2), (2, 2), (1, 3), (2, 3)]);
+        assert_eq!(wide([5.5, 3.5], [5.5, 1.5]), [(4, 2), (5, 2), (6, 2), (4, 3), (5, 3), (6, 3)]);
+    }
+
+    #[test]
     fn a_point_covers_a_square_with_its_left_and_upper_sides() {
-        let point = Point { centre: corner(2.5, 3.5, 0.0), size: [1.0, 2.0], bits: 8 };
-        assert_eq!(covered(point.bounds(), |x, y| point.covers(x, y)), [(2, 2), (2, 3)]);
-        assert_eq!(point.values(2, 2).perspective, [0.5, 0.0]);
+        let point = Point { centre: corner(2.5, 3.5, 0.0), size: [1.0, 2.0], bits: 8, is_corner: false, bias: 0.0 };
+        assert_eq!(covered(point.bounds(), |x, y| point.covers([x, y], [0; 2])), [(2, 2), (2, 3)]);
+        assert_eq!(point.values([2, 2], [0; 2]).perspective, [0.5, 0.0]);
     }
 }

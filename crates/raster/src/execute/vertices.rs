@@ -98,6 +98,8 @@ impl<'d> Groups<'d> {
         let wave = entry::vertex_wave(self.state, &contents);
         self.number += 1;
         drawn.vertex_waves += 1;
+        drawn.vertex_invocations += vertices.len() as u64;
+        drawn.assembled += listed.len() as u64;
         let exports = shaders.vertices(&self.state.vertex, &wave)?;
         let mut group = self.collect(&exports, &listed)?;
         if self.state.level >= GfxLevel::Gfx11 {

@@ -94,6 +94,12 @@ pub struct Metadata {
     pub cmask: u64,
     /// The size of a slice of CMASK in bytes.
     pub cmask_slice: u32,
+    /// The address of FMASK with 48 bits.
+    pub fmask: u64,
+    /// The swizzle mode (GFX9 and later) or the index of the tile mode of FMASK.
+    pub fmask_mode: u32,
+    /// The pitch of FMASK in pixels (GFX7 and GFX8); elsewhere 0.
+    pub fmask_pitch: u32,
     /// `true` if DCC is aligned to pipes (GFX9 and later).
     pub is_pipe_aligned: bool,
     /// `true` if DCC is aligned to render backends (GFX9).
@@ -168,10 +174,10 @@ impl Colour {
         let low = registers.element([r::CB_COLOR0_BASE, r::CB_COLOR1_BASE], index);
         let high = registers.element([r::CB_COLOR0_BASE_EXT, r::CB_COLOR1_BASE_EXT], index) & 0xff;
         let tiled = level <= GfxLevel::Gfx8;
-        let pitch = |name| registers.element_field([r::CB_COLOR0_PITCH, r::CB_COLOR1_PITCH], index, name);
+        let raw_pitch = |name| registers.element_field([r::CB_COLOR0_PITCH, r::CB_COLOR1_PITCH], index, name);
         let slice = registers.element_field([r::CB_COLOR0_SLICE, r::CB_COLOR1_SLICE], index, "tile_max");
         let (size, pitch) = if tiled {
-            let wide = 8 * (pitch("tile_max") + 1);
+            let wide = 8 * (raw_pitch("tile_max") + 1);
             ([wide, 64 * (slice + 1) / wide], wide)
         } else {
             let epitch = registers.element_field([r::CB_MRT0_EPITCH, r::CB_MRT1_EPITCH], index, "epitch");
@@ -238,6 +244,20 @@ impl Colour {
                         index,
                         "tile_max",
                     ) + 1),
+                fmask: address(
+                    [r::CB_COLOR0_FMASK, r::CB_COLOR1_FMASK],
+                    [r::CB_COLOR0_FMASK_BASE_EXT, r::CB_COLOR1_FMASK_BASE_EXT],
+                ),
+                fmask_mode: if tiled {
+                    attribute("fmask_tile_mode_index")
+                } else {
+                    attribute("fmask_sw_mode") | third("fmask_sw_mode")
+                },
+                fmask_pitch: if matches!(level, GfxLevel::Gfx7 | GfxLevel::Gfx8) {
+                    8 * (raw_pitch("fmask_tile_max") + 1)
+                } else {
+                    0
+                },
                 is_pipe_aligned: attribute("pipe_aligned") != 0 || third("dcc_pipe_aligned") != 0,
                 is_backend_aligned: attribute("rb_aligned") != 0,
                 clear_words: [

@@ -198,6 +198,25 @@ pub struct Htile {
     pub stencil_clear: u32,
 }
 
+/// The way from alpha to a mask of samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AlphaToMask {
+    /// The offset of each pixel of a quad, in quarters of a sample.
+    pub offsets: [u32; 4],
+    /// `true` if half a quarter is added.
+    pub rounds: bool,
+}
+
+impl AlphaToMask {
+    fn new(registers: &Registers<'_>) -> Option<Self> {
+        let field = |name| registers.field(r::DB_ALPHA_TO_MASK, name);
+        let names =
+            ["alpha_to_mask_offset0", "alpha_to_mask_offset1", "alpha_to_mask_offset2", "alpha_to_mask_offset3"];
+        (field("alpha_to_mask_enable") != 0)
+            .then(|| Self { offsets: names.map(field), rounds: field("offset_round") != 0 })
+    }
+}
+
 /// Depth and stencil.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Depth {
@@ -259,12 +278,10 @@ pub struct Depth {
     pub is_forced_early: bool,
     /// The order that the driver asks for.
     pub order: Order,
-    /// `true` if alpha becomes a mask.
-    pub has_alpha_to_mask: bool,
+    /// How alpha becomes a mask of samples, if it does.
+    pub alpha_to_mask: Option<AlphaToMask>,
     /// `true` if pixel shaders of a pixel run in order.
     pub is_ordered: bool,
-    /// `true` if the shader runs for each sample.
-    pub iterates_samples: bool,
 }
 
 /// Returns the address in a register of 256-byte units and its upper half.
@@ -359,9 +376,8 @@ impl Depth {
             kills: shader("kill_enable"),
             is_forced_early: shader("depth_before_shader"),
             order: if field(r::DB_SHADER_CONTROL, "z_order") == 0 { Order::Late } else { Order::Early },
-            has_alpha_to_mask: registers.is_set(r::DB_ALPHA_TO_MASK, "alpha_to_mask_enable"),
+            alpha_to_mask: AlphaToMask::new(registers),
             is_ordered: shader("primitive_ordered_pixel_shader"),
-            iterates_samples: registers.is_set(r::PA_SC_MODE_CNTL_1, "ps_iter_sample"),
         }
     }
 }

@@ -114,6 +114,50 @@ pub struct Clip {
     pub discards_all: bool,
 }
 
+/// What is drawn of a triangle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PolygonMode {
+    /// Its corners.
+    Points,
+    /// Its edges.
+    Lines,
+    /// Its area.
+    Fill,
+}
+
+/// The bias of depth.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct DepthBias {
+    /// Sixteen times the factor of the slope, and the number of units that are added, of faces that face the viewer.
+    pub front: Option<[f32; 2]>,
+    /// The same of other faces.
+    pub back: Option<[f32; 2]>,
+    /// The largest bias, or the smallest if it is negative; 0 for none.
+    pub limit: f32,
+    /// The unit as a power of two; of floats from the exponent of the depth on.
+    pub bits: i32,
+    /// `true` if depth is a float.
+    pub is_float: bool,
+}
+
+impl DepthBias {
+    fn new(registers: &Registers<'_>) -> Self {
+        let format = |name| registers.field(r::PA_SU_POLY_OFFSET_DB_FMT_CNTL, name);
+        let of = |enable: &str, scale, offset| {
+            registers
+                .is_set(r::PA_SU_SC_MODE_CNTL, enable)
+                .then(|| [scale, offset].map(|register| registers.float(register, 0)))
+        };
+        Self {
+            front: of("poly_offset_front_enable", r::PA_SU_POLY_OFFSET_FRONT_SCALE, r::PA_SU_POLY_OFFSET_FRONT_OFFSET),
+            back: of("poly_offset_back_enable", r::PA_SU_POLY_OFFSET_BACK_SCALE, r::PA_SU_POLY_OFFSET_BACK_OFFSET),
+            limit: registers.float(r::PA_SU_POLY_OFFSET_CLAMP, 0),
+            bits: i32::from((format("poly_offset_neg_num_db_bits") as u8).cast_signed()),
+            is_float: format("poly_offset_db_is_float_fmt") != 0,
+        }
+    }
+}
+
 /// Clipping, viewports, culling and scissors.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Geometry {
@@ -127,10 +171,10 @@ pub struct Geometry {
     pub culls_back: bool,
     /// `true` if triangles whose vertices go round clockwise, as seen, face the viewer.
     pub front_is_clockwise: bool,
-    /// `true` if triangles are drawn as lines or points.
-    pub has_polygon_mode: bool,
-    /// `true` if the depth of front or back faces is biased.
-    pub biases_depth: bool,
+    /// What is drawn of triangles that face the viewer, and of others.
+    pub polygon_modes: [PolygonMode; 2],
+    /// The bias of depth.
+    pub depth_bias: DepthBias,
     /// `true` if the last vertex of a primitive gives its flat attributes.
     pub provokes_last: bool,
     /// The rule of clip rectangles: a bit for each set of rectangles that contain a pixel.
@@ -149,6 +193,8 @@ pub struct Geometry {
     pub rounding: u32,
     /// `true` if the centre of a pixel is at a half.
     pub centre_is_half: bool,
+    /// `true` if lines are rectangles, with ends at right angles, rather than pixels on end.
+    pub lines_are_rectangles: bool,
     /// The width of lines in pixels.
     pub line_width: f32,
     /// The width and height of points that have no size of their own, in pixels.
@@ -192,11 +238,15 @@ impl Geometry {
             culls_front: mode("cull_front"),
             culls_back: mode("cull_back"),
             front_is_clockwise: mode("face"),
-            has_polygon_mode: registers.field(r::PA_SU_SC_MODE_CNTL, "poly_mode") == 1
-                && ["polymode_front_ptype", "polymode_back_ptype"]
-                    .iter()
-                    .any(|name| registers.field(r::PA_SU_SC_MODE_CNTL, name) != 2),
-            biases_depth: mode("poly_offset_front_enable") || mode("poly_offset_back_enable"),
+            polygon_modes: ["polymode_front_ptype", "polymode_back_ptype"].map(|name| {
+                let is_on = registers.field(r::PA_SU_SC_MODE_CNTL, "poly_mode") == 1;
+                match registers.field(r::PA_SU_SC_MODE_CNTL, name) {
+                    0 if is_on => PolygonMode::Points,
+                    1 if is_on => PolygonMode::Lines,
+                    _ => PolygonMode::Fill,
+                }
+            }),
+            depth_bias: DepthBias::new(registers),
             provokes_last: mode("provoking_vtx_last"),
             clip_rule: registers.raw(r::PA_SC_CLIPRECT_RULE) & 0xffff,
             clip_rectangles: rectangles.map(|[first, end]| Rectangle {
@@ -216,6 +266,7 @@ impl Geometry {
             },
             rounding: registers.field(r::PA_SU_VTX_CNTL, "round_mode"),
             centre_is_half: registers.is_set(r::PA_SU_VTX_CNTL, "pix_center"),
+            lines_are_rectangles: registers.is_set(r::PA_SC_LINE_CNTL, "perpendicular_endcap_ena"),
             line_width: registers.field(r::PA_SU_LINE_CNTL, "width") as f32 / 8.0,
             // Registers have halves of sizes in sixteenths of a pixel.
             point_size: [16, 0].map(|shift: u32| (registers.raw(r::PA_SU_POINT_SIZE) >> shift & 0xffff) as f32 / 8.0),

@@ -6,13 +6,15 @@ mod depth;
 mod geometry;
 mod pixel;
 mod program;
+mod samples;
 
 pub use call::{Call, Indices, Topology};
 pub use colour::{Blend, BlendEquation, Colour, ColourOperation, Metadata};
-pub use depth::{Compare, Depth, DepthPlane, Htile, Order, StencilFace, StencilOp};
-pub use geometry::{Clip, Geometry, Rectangle, VertexOutputs, Viewport};
+pub use depth::{AlphaToMask, Compare, Depth, DepthPlane, Htile, Order, StencilFace, StencilOp};
+pub use geometry::{Clip, DepthBias, Geometry, PolygonMode, Rectangle, VertexOutputs, Viewport};
 pub use pixel::{Attribute, PixelInputs};
 pub use program::{FrontEnd, Program};
+pub use samples::Samples;
 
 use amdgpu_hw::GfxLevel;
 use amdgpu_registers::constants as r;
@@ -48,6 +50,8 @@ pub struct DrawState {
     pub operation: ColourOperation,
     /// The number of samples.
     pub samples: u32,
+    /// The places of samples, and how often the pixel shader runs.
+    pub sampling: Samples,
     /// The samples of the four pixels of a quad that may be covered: 16 bits each.
     pub sample_mask: [u32; 2],
     /// The components that the pixel shader exports, four bits for each target: CB_SHADER_MASK.
@@ -112,6 +116,7 @@ impl DrawState {
             colours: (0..8).filter_map(|index| Colour::new(registers, index)).collect(),
             operation: ColourOperation::new(registers),
             samples,
+            sampling: Samples::new(registers, samples),
             sample_mask: [registers.raw(r::PA_SC_AA_MASK_X0Y0_X1Y0), registers.raw(r::PA_SC_AA_MASK_X0Y1_X1Y1)],
             shader_mask: registers.raw(r::CB_SHADER_MASK),
             colour_formats: registers.raw(r::SPI_SHADER_COL_FORMAT),
@@ -147,6 +152,11 @@ impl DrawState {
     pub(crate) fn tests_early(&self) -> bool {
         let depth = &self.depth;
         depth.is_forced_early
-            || !(depth.exports_depth || depth.exports_stencil || depth.kills || depth.order == Order::Late)
+            || !(depth.exports_depth
+                || depth.exports_stencil
+                || depth.exports_mask
+                || depth.alpha_to_mask.is_some()
+                || depth.kills
+                || depth.order == Order::Late)
     }
 }

@@ -57,5 +57,5 @@ pub use self::{
         work::{Dispatch, Draw, NoShaders, Scene, Shaders, Unfinished, Work},
     },
     registers::Registers,
-    state::{State, Tally},
+    state::{State, Statistics, Tally},
 };

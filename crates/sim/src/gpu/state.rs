@@ -33,18 +33,36 @@ pub struct State {
     /// The offset of the copy engine's own clock counter from the GPU's, modulo 2^64.
     pub(super) counter_lead: u64,
     pub(super) tally: Tally,
-    samples: Samples,
+    counters: Counters,
 }
 
-/// The number of samples that passed the tests of depth and stencil, which draws count up.
-#[derive(Debug, Default)]
-struct Samples(AtomicU64);
+/// What draws count up: the samples that passed the tests of depth and stencil, and the statistics of the pipeline.
+#[derive(Debug)]
+struct Counters {
+    samples: AtomicU64,
+    statistics: [AtomicU64; STATISTICS],
+}
 
-impl Clone for Samples {
-    fn clone(&self) -> Self {
-        Self(AtomicU64::new(self.0.load(Ordering::Relaxed)))
+impl Counters {
+    const fn new() -> Self {
+        Self { samples: AtomicU64::new(0), statistics: [const { AtomicU64::new(0) }; STATISTICS] }
     }
 }
+
+impl Clone for Counters {
+    fn clone(&self) -> Self {
+        let copy = |counter: &AtomicU64| AtomicU64::new(counter.load(Ordering::Relaxed));
+        Self { samples: copy(&self.samples), statistics: std::array::from_fn(|index| copy(&self.statistics[index])) }
+    }
+}
+
+/// The number of statistics of the pipeline.
+const STATISTICS: usize = 14;
+
+/// The statistics of the pipeline in the order in which hardware stores them: invocations of the pixel shader, primitives behind and
+/// before clipping, invocations of the vertex shader, those of the geometry shader and its primitives, primitives and vertices that
+/// were assembled, invocations of hull, domain and compute shaders, and three of mesh shaders (GFX10.3 and later).
+pub type Statistics = [u64; STATISTICS];
 
 /// The numbers of draws and dispatches that a context has started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -83,7 +101,7 @@ impl State {
             pushed: Vec::new(),
             counter_lead: 0,
             tally: Tally { draws: 0, dispatches: 0 },
-            samples: Samples(AtomicU64::new(0)),
+            counters: Counters::new(),
         }
     }
 
@@ -109,12 +127,24 @@ impl State {
 
     /// Counts samples that passed the tests of depth and stencil.
     pub fn count_samples(&self, passed: u64) {
-        self.samples.0.fetch_add(passed, Ordering::Relaxed);
+        self.counters.samples.fetch_add(passed, Ordering::Relaxed);
     }
 
     /// Returns the number of samples that passed the tests of depth and stencil.
     pub fn samples(&self) -> u64 {
-        self.samples.0.load(Ordering::Relaxed)
+        self.counters.samples.load(Ordering::Relaxed)
+    }
+
+    /// Adds to the statistics of the pipeline.
+    pub fn count_statistics(&self, more: &Statistics) {
+        for (counter, more) in self.counters.statistics.iter().zip(more) {
+            counter.fetch_add(*more, Ordering::Relaxed);
+        }
+    }
+
+    /// Returns the statistics of the pipeline.
+    pub fn statistics(&self) -> Statistics {
+        std::array::from_fn(|index| self.counters.statistics[index].load(Ordering::Relaxed))
     }
 
     /// Returns the address that SET_BASE set for an index; null if there is none.

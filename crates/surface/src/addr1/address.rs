@@ -60,7 +60,7 @@ fn order(tile_type: TileType, bits: u32, thickness: u32) -> ([u8; 9], usize) {
     (out, len)
 }
 
-/// A level with explicit tiling parameters, as in packets of copy engines: colour or depth with one sample.
+/// A level with explicit tiling parameters, as in packets of copy engines and registers of depth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tiles {
     /// The tile mode of the level.
@@ -77,6 +77,8 @@ pub struct Tiles {
     pub height: u32,
     /// The number of slices or layers of the level.
     pub depth: u32,
+    /// The number of stored samples.
+    pub samples: u32,
 }
 
 /// A level that is prepared for computing addresses.
@@ -140,7 +142,7 @@ impl Addresser {
     /// # Errors
     /// [`Cause::Mode`], [`Cause::ElementBits`] or [`Cause::Pitch`] if the tiling parameters contradict each other.
     pub fn of_tiles(chip: &Chip, tiles: &Tiles, bank_swizzle: u32, pipe_swizzle: u32) -> Result<Self, AddrError> {
-        let &Tiles { mode, tile_type, info, bits, pitch, height, depth } = tiles;
+        let &Tiles { mode, tile_type, info, bits, pitch, height, depth, samples } = tiles;
         if pitch == 0 || !pitch.is_multiple_of(8) {
             return invalid(Cause::Pitch(pitch));
         }
@@ -165,7 +167,7 @@ impl Addresser {
             stencil_index: -1,
             change: None,
         };
-        let image = Image::new(mode, tile_type, bits, pitch, height);
+        let image = Image { samples, ..Image::new(mode, tile_type, bits, pitch, height) };
         Self::new(chip, &image, &level, bank_swizzle, pipe_swizzle)
     }
 

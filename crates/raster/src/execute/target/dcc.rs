@@ -1,7 +1,8 @@
-//! DCC and CMASK: what a driver has cleared by the metadata of a colour target.
+//! DCC, CMASK and FMASK: what a driver has cleared by the metadata of a colour target.
 //!
 //! This crate keeps colours as they are. Before a draw writes a block that the metadata tells to be cleared, the block gets its clear
-//! colour and the code of a plain one. DCC has a byte for 256 bytes of colour, CMASK four bits for 8 x 8 pixels.
+//! colour and the code of a plain one. DCC has a byte for 256 bytes of colour, CMASK four bits for 8 x 8 pixels. FMASK maps the samples of
+//! each pixel to colours that are stored, and always each to its own here.
 //!
 //! Sources: Mesa 25.0.7 `radv_meta_clear.c`, `gfx8_get_fast_clear_parameters` and `gfx11_get_fast_clear_parameters`, for the codes.
 
@@ -9,30 +10,41 @@ use std::collections::HashSet;
 
 use amdgpu_hw::GfxLevel;
 use amdgpu_surface::{
-    Chip,
+    Chip, addr1,
     addr2::{
         self,
         meta::{MetaAddresser, MetaImage, MetaKind, MetaTables},
     },
 };
 
-use super::{format::Format, plane::Plane, value::Access};
+use super::{
+    format::Format,
+    plane::{Plane, fmask_level, fmask_plane},
+    value::Access,
+};
 use crate::{Colour, Feature};
 
 /// The bytes of colour that a byte of DCC describes.
 const BLOCK: u64 = 256;
 /// The code of a plain block.
 const PLAIN: u8 = 0xff;
+/// The code of CMASK beside DCC that gives all samples the first colour.
+const FIRST: u8 = 12;
 
 /// The order of the codes.
 #[derive(Debug)]
 enum Order {
     /// As colours follow each other (GFX8).
     Beside,
+    /// A byte for each block and sample in rows. The address library has no addresses for DCC of several samples on GFX10 and later, nor
+    /// for single bytes on GFX10, so that no driver or shader computes them; texture units of the simulator have the same order.
+    Rows { row: u64, samples: u32, slice: u64, size: [u32; 2] },
     /// By the equation of the hardware, and bytes from slice to slice.
     Equation { tables: Box<MetaTables>, slice: u64, size: [u32; 2] },
     /// Four bits for 8 x 8 pixels, row by row, and bytes from slice to slice. Nothing but the colour block reads them.
     Tiles { row: u64, slice: u64 },
+    /// Four bits for 8 x 8 pixels in the order in which texture units read them (GFX8).
+    Mask { tables: Box<addr1::mask::MaskTables>, slice: u64 },
 }
 
 /// The colour of a block, by its code.
@@ -54,56 +66,123 @@ pub(in crate::execute) struct Dcc {
     first_layer: u32,
     clear_words: [u32; 2],
     size: [u32; 2],
+    /// `true` if the samples of a pixel have codes of their own.
+    has_own_blocks: bool,
+    /// The FMASK, and the code of CMASK with which it tells of all samples.
+    fmask: Option<(Plane, u8)>,
     /// The blocks that are known to be plain: addresses of codes and their bits.
     plain: HashSet<(u64, u32)>,
     last: Option<(u64, u32)>,
 }
 
+/// Makes the block of a pixel plain in all metadata of a target.
+///
+/// # Errors
+///
+/// A code that tells of compression, which nothing here writes.
+pub(in crate::execute) fn open_all(
+    all: &mut [Dcc],
+    access: &mut Access<'_>,
+    pixel: [u32; 3],
+    target: (&Colour, &Format, &Plane),
+) -> Result<(), u32> {
+    if let [dcc, mask] = all
+        && mask.is_first(access, pixel, target.2)
+    {
+        // DCC tells of the first colour of each pixel, and CMASK that it is that of all samples.
+        let [x, y, layer] = pixel;
+        let plane = target.2;
+        for (row, column) in (y & !7..(y & !7) + 8).flat_map(|row| (x & !7..(x & !7) + 8).map(move |at| (row, at))) {
+            let pixel = [column, row, layer];
+            let Some(first) = plane.address(pixel, 0) else { continue };
+            dcc.open(access, pixel, target)?;
+            let element = access.load(first, plane.bytes);
+            for at in (1..plane.samples).filter_map(|sample| plane.address(pixel, sample)) {
+                access.store(at, plane.bytes, element);
+            }
+        }
+    }
+    all.iter_mut().try_for_each(|one| one.open(access, pixel, target))
+}
+
 impl Dcc {
-    /// Prepares the metadata of a target; `None` if it has none.
+    /// Returns `true` if CMASK says that all samples of a pixel have its first colour.
+    fn is_first(&self, access: &mut Access<'_>, pixel: [u32; 3], plane: &Plane) -> bool {
+        let Some((at, bit)) = self.place(pixel, 0, plane) else { return false };
+        !self.plain.contains(&(at, bit)) && access.load(at, 1) as u8 >> bit & 15 == FIRST
+    }
+
+    /// Prepares the metadata of a target: DCC, and CMASK with or without FMASK.
     pub(in crate::execute) fn new(
         level: GfxLevel,
         chip: Option<&Chip>,
         colour: &Colour,
         format: &Format,
         plane: &Plane,
-    ) -> Result<Option<Self>, Feature> {
+    ) -> Result<Vec<Self>, Feature> {
         let meta = &colour.metadata;
-        let (order, base) = if colour.has_dcc && level < GfxLevel::Gfx12 {
-            let found = match level {
-                GfxLevel::Gfx6 | GfxLevel::Gfx7 => None,
-                GfxLevel::Gfx8 => Some((Order::Beside, 0)),
-                _ => chip.and_then(|chip| equation(chip, colour, format.bits())),
-            };
-            let (order, offset) = found.ok_or(Feature::Dcc)?;
-            (order, meta.dcc.wrapping_add(offset))
-        } else if colour.has_cmask {
-            let row = u64::from(plane.size()[0].div_ceil(8));
-            (Order::Tiles { row, slice: u64::from(meta.cmask_slice) }, meta.cmask)
-        } else {
-            return Ok(None);
-        };
-        Ok(Some(Self {
+        let has_dcc = colour.has_dcc && level < GfxLevel::Gfx12;
+        let has_fmask = colour.has_fmask && colour.fragments > 0 && level < GfxLevel::Gfx11;
+        let make = |order, base, has_own_blocks, fmask| Self {
             level,
             base,
             order,
             first_layer: colour.layers[0],
             clear_words: meta.clear_words,
             size: plane.size(),
+            has_own_blocks,
+            fmask,
             plain: HashSet::new(),
             last: None,
-        }))
+        };
+        let mut all = Vec::new();
+        if has_dcc {
+            let found = match level {
+                GfxLevel::Gfx6 | GfxLevel::Gfx7 => None,
+                GfxLevel::Gfx8 => Some((Order::Beside, 0)),
+                _ => chip.and_then(|chip| equation(chip, colour, format.bits())),
+            };
+            let (order, offset) = found.ok_or(Feature::Dcc)?;
+            // Samples that fill a block of 256 bytes side by side share its code.
+            let is_shared = match &order {
+                Order::Rows { size: [width, height], .. } => {
+                    u64::from(width * height * plane.samples) * plane.bytes as u64 <= BLOCK
+                }
+                _ => false,
+            };
+            all.push(make(order, meta.dcc.wrapping_add(offset), plane.samples > 1 && !is_shared, None));
+        }
+        if has_fmask {
+            let (order, base) = chip.and_then(|chip| mask(chip, colour)).ok_or(Feature::Cmask)?;
+            let codes = [15, 13, 14, 15];
+            let fmask = fmask_plane(level, chip, colour).ok_or(Feature::Fmask)?;
+            all.push(make(order, base, false, Some((fmask, codes[colour.fragments as usize & 3]))));
+        } else if colour.has_cmask && !has_dcc {
+            let row = u64::from(plane.size()[0].div_ceil(8));
+            all.push(make(Order::Tiles { row, slice: u64::from(meta.cmask_slice) }, meta.cmask, false, None));
+        }
+        Ok(all)
     }
 
     /// Returns the address of the code of a pixel, and its first bit.
-    fn place(&self, [x, y, layer]: [u32; 3], plane: &Plane) -> Option<(u64, u32)> {
+    fn place(&self, [x, y, layer]: [u32; 3], sample: u32, plane: &Plane) -> Option<(u64, u32)> {
         let z = u64::from(layer) + u64::from(self.first_layer);
         let (offset, bit) = match &self.order {
-            Order::Beside => (plane.offset(x, y, layer)? / BLOCK, 0),
+            Order::Beside => (plane.offset([x, y, layer], sample)? / BLOCK, 0),
+            Order::Rows { row, samples, slice, size } => {
+                let number = (u64::from(y / size[1]) * row + u64::from(x / size[0])) * u64::from(*samples);
+                // Fragments beyond those that the chip compresses have no code.
+                (*samples > sample).then_some((z * slice + number + u64::from(sample), 0))?
+            }
             Order::Equation { tables, slice, size } => {
                 let [x, y] = [x & !(size[0] - 1), y & !(size[1] - 1)];
                 let (own, whole) = if *slice == 0 { (z as u32, 0) } else { (0, z * slice) };
-                (whole + tables.address(x, y, own, 0).byte, 0)
+                let at = tables.address(x, y, own, sample);
+                (whole + at.byte, at.bit)
+            }
+            Order::Mask { tables, slice } => {
+                let (byte, bit) = tables.address(x, y, 0);
+                (z * slice + byte, bit)
             }
             Order::Tiles { row, slice } => {
                 let number = u64::from(y / 8) * row + u64::from(x / 8);
@@ -124,7 +203,19 @@ impl Dcc {
         pixel: [u32; 3],
         (colour, format, plane): (&Colour, &Format, &Plane),
     ) -> Result<(), u32> {
-        let Some(place) = self.place(pixel, plane) else { return Ok(()) };
+        // Samples of a pixel may lie in blocks of their own.
+        let samples = if self.has_own_blocks { plane.samples } else { 1 };
+        (0..samples).try_for_each(|sample| self.open_sample(access, pixel, sample, (colour, format, plane)))
+    }
+
+    fn open_sample(
+        &mut self,
+        access: &mut Access<'_>,
+        pixel: [u32; 3],
+        sample: u32,
+        (colour, format, plane): (&Colour, &Format, &Plane),
+    ) -> Result<(), u32> {
+        let Some(place) = self.place(pixel, sample, plane) else { return Ok(()) };
         if self.last == Some(place) {
             return Ok(());
         }
@@ -134,29 +225,48 @@ impl Dcc {
         }
         let (at, bit) = place;
         let byte = access.load(at, 1) as u8;
-        if matches!(self.order, Order::Tiles { .. }) {
+        let is_of_tiles = self.fmask.is_some() || matches!(self.order, Order::Tiles { .. });
+        if is_of_tiles {
+            let plain = self.fmask.as_ref().map_or(15, |(_, code)| *code);
             match byte >> bit & 15 {
-                0 => self.fill_tile(access, pixel, plane),
+                0 => self.fill_tile(access, pixel, plane, true),
+                // All samples have the first colour, which `open_all` has copied.
+                FIRST if colour.has_dcc && self.fmask.is_some() => self.fill_tile(access, pixel, plane, false),
                 // Expanded, with the numbers of samples of all images.
-                13..=15 => {}
+                13..=15 => return Ok(()),
                 code => return Err(code.into()),
             }
-            access.store(at, 1, u128::from(byte | 15 << bit));
+            access.store(at, 1, u128::from(byte & !(15 << bit) | plain << bit));
             return Ok(());
         }
         if byte == PLAIN {
             return Ok(());
         }
-        let [x, y, layer] = pixel;
-        let Some(own) = plane.address(x, y, layer) else { return Ok(()) };
+        let Some(own) = plane.address(pixel, sample) else { return Ok(()) };
         let block = own & !(BLOCK - 1);
+        // A block of several samples is one of pixels, of one sample or of all, which need not follow each other in memory.
+        let sides = match &self.order {
+            Order::Rows { size, .. } | Order::Equation { size, .. } if plane.samples > 1 => Some(*size),
+            _ => None,
+        };
+        let corner = sides.map_or([0; 2], |[width, height]| [pixel[0] & !(width - 1), pixel[1] & !(height - 1)]);
+        let first = sides.and_then(|_| plane.address([corner[0], corner[1], pixel[2]], sample)).unwrap_or(block);
         let element = match self.cleared(byte, colour, format) {
             Cleared::To(element) => element,
-            Cleared::ToFirst => access.load(block, plane.bytes),
+            Cleared::ToFirst => access.load(first, plane.bytes),
             Cleared::Not => return Err(byte.into()),
         };
-        for offset in (0..BLOCK).step_by(plane.bytes) {
-            access.store(block + offset, plane.bytes, element);
+        if let Some([width, height]) = sides {
+            let samples = if self.has_own_blocks { sample..sample + 1 } else { 0..plane.samples };
+            for place in (0..width * height).map(|at| [corner[0] + at % width, corner[1] + at / width, pixel[2]]) {
+                for at in samples.clone().filter_map(|sample| plane.address(place, sample)) {
+                    access.store(at, plane.bytes, element);
+                }
+            }
+        } else {
+            for offset in (0..BLOCK).step_by(plane.bytes) {
+                access.store(block + offset, plane.bytes, element);
+            }
         }
         access.store(at, 1, PLAIN.into());
         Ok(())
@@ -197,18 +307,69 @@ impl Dcc {
         }
     }
 
-    /// Fills the tile of a pixel with the colour of the registers.
-    fn fill_tile(&self, access: &mut Access<'_>, [x, y, layer]: [u32; 3], plane: &Plane) {
+    /// Fills the tile of a pixel with the colour of the registers, and its FMASK.
+    fn fill_tile(&self, access: &mut Access<'_>, [x, y, layer]: [u32; 3], plane: &Plane, has_colour: bool) {
         let [low, high] = self.clear_words.map(u128::from);
         let element = if plane.bytes == 16 { low | low << 32 | low << 64 | high << 96 } else { low | high << 32 };
         for row in (y & !7)..((y & !7) + 8).min(self.size[1]) {
             for column in (x & !7)..((x & !7) + 8).min(self.size[0]) {
-                if let Some(at) = plane.address(column, row, layer) {
-                    access.store(at, plane.bytes, element);
+                let pixel = [column, row, layer];
+                for sample in 0..if has_colour { plane.samples } else { 0 } {
+                    if let Some(at) = plane.address(pixel, sample) {
+                        access.store(at, plane.bytes, element);
+                    }
+                }
+                if let Some((fmask, _)) = &self.fmask
+                    && let Some(at) = fmask.address(pixel, 0)
+                {
+                    // Each sample has the number of its own colour: two bits for four samples, four bits for eight.
+                    let numbers = match plane.samples {
+                        2 => 0x02,
+                        4 => 0xe4,
+                        _ => 0x7654_3210,
+                    };
+                    access.store(at, fmask.bytes, numbers);
                 }
             }
         }
     }
+}
+
+/// Returns the order of the CMASK of a target with FMASK, and its address.
+fn mask(chip: &Chip, colour: &Colour) -> Option<(Order, u64)> {
+    let meta = &colour.metadata;
+    if chip.level() <= GfxLevel::Gfx8 {
+        let level = fmask_level(chip, colour)?;
+        let mask = addr1::mask::cmask(chip, &level, false);
+        let bytes = u64::from(mask.pitch) * u64::from(mask.height) / 128;
+        let pipes = u64::from(level.info.pipes().max(1));
+        let order = Order::Mask { tables: Box::new(mask.tables(chip)), slice: bytes.next_multiple_of(256 * pipes) };
+        // Drivers put the tile swizzle of FMASK into the low bits of both addresses. CMASK comes behind FMASK, which is aligned to all
+        // pipes and banks.
+        let unit = if level.mode.is_macro() { 256 * pipes * u64::from(level.info.banks.max(1)) } else { 256 * pipes };
+        return Some((order, meta.cmask & !(unit - 1)));
+    }
+    let image = MetaImage {
+        kind: MetaKind::Cmask,
+        mode: u8::try_from(meta.fmask_mode).ok().and_then(addr2::SwizzleMode::new)?,
+        dimension: addr2::Dimension::D2,
+        bits: if colour.fragments > 2 { 32 } else { 8 },
+        width: colour.size[0],
+        height: colour.size[1],
+        slices: colour.depth,
+        levels: 1,
+        samples: 1 << colour.fragments,
+        fragments: 1 << colour.fragments,
+        // CMASK is always aligned to pipes and render backends: no driver has it otherwise.
+        pipe_aligned: true,
+        rb_aligned: true,
+        first_tail: 0,
+    };
+    let layout = image.layout(chip).ok()?;
+    let tables = Box::new(MetaAddresser::new(chip, &image, &layout, 0).ok()?.tables().ok()?);
+    let [width, height, _] = layout.compressed_block;
+    let slice = if chip.level() == GfxLevel::Gfx9 { 0 } else { layout.slice_bytes };
+    Some((Order::Equation { tables, slice, size: [width, height] }, meta.cmask))
 }
 
 /// Returns the order of DCC on GFX9 to GFX11.5, and the offset of the level.
@@ -222,6 +383,7 @@ fn equation(chip: &Chip, colour: &Colour, bits: u32) -> Option<(Order, u64)> {
     let image = addr2::Image {
         slices: colour.depth,
         levels,
+        samples: 1 << colour.fragments,
         usage: addr2::Usage::TEXTURE,
         ..addr2::Image::new(mode, bits, width, height)
     };
@@ -237,8 +399,8 @@ fn equation(chip: &Chip, colour: &Colour, bits: u32) -> Option<(Order, u64)> {
         height,
         slices: colour.depth,
         levels,
-        samples: 1,
-        fragments: 1,
+        samples: 1 << colour.fragments,
+        fragments: 1 << colour.fragments,
         pipe_aligned: meta.is_pipe_aligned,
         rb_aligned: if is_newer { meta.is_pipe_aligned } else { meta.is_backend_aligned },
         first_tail: sizes.first_tail,
@@ -259,13 +421,21 @@ fn equation(chip: &Chip, colour: &Colour, bits: u32) -> Option<(Order, u64)> {
         return Some((Order::Equation { tables: Box::new(tables), slice: 0, size }, without));
     }
     let level = layout.levels.get(colour.level as usize).copied().unwrap_or_default();
-    // The address library gives several blocks of single bytes one address on GFX10.
-    if level.in_tail && levels > 1 || chip.level() == GfxLevel::Gfx10 && bits == 8 {
+    if level.in_tail && levels > 1 {
         return None;
     }
     let minify = |size: u32| size.checked_shr(colour.level).unwrap_or(0).max(1);
     let alone = MetaImage { width: minify(width), height: minify(height), levels: 1, ..whole };
     let own = alone.layout(chip).ok()?;
+    // The address library gives several blocks of single bytes one address on GFX10.
+    if colour.fragments > 0 || chip.level() == GfxLevel::Gfx10 && bits == 8 {
+        let [width, height] = size;
+        let row = u64::from(own.pitch / width);
+        let units = row * u64::from(own.height / height);
+        let samples = (own.slice_bytes / units.max(1)).max(1) as u32;
+        let offset = u64::from(level.offset).wrapping_add(without);
+        return Some((Order::Rows { row, samples, slice: layout.slice_bytes, size }, offset));
+    }
     let tables = MetaAddresser::new(chip, &alone, &own, xor).ok()?.tables().ok()?;
     let offset = u64::from(level.offset).wrapping_add(without);
     Some((Order::Equation { tables: Box::new(tables), slice: layout.slice_bytes, size }, offset))

@@ -5,7 +5,7 @@
 //!
 //! Sources: Mesa 25.0.7 `radv_image.h` and `radv_meta_clear.c` for the fields of the dword and its initial values.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use amdgpu_hw::GfxLevel;
 use amdgpu_surface::{
@@ -31,12 +31,24 @@ const PLAIN_STENCIL_WITH_RATES: u32 = 0x330;
 /// The order of the dwords.
 #[derive(Debug)]
 enum Order {
-    /// As the pixels of depth follow each other (GFX8): a dword for each `2^shift` bytes.
-    Beside { shift: u32 },
+    /// As the pixels of a plane follow each other (GFX8): a dword for the bytes of a tile. Depth and stencil follow each other
+    /// differently, and each has its part of a dword where texture units look for it.
+    Beside,
     /// Row by row. Up to GFX8 nothing but the depth block reads them, so that any order does.
     Rows { row: u64, slice: u64 },
     /// By the equation of the hardware, and bytes from slice to slice.
     Equation { tables: Box<MetaTables>, slice: u64 },
+}
+
+/// The part of a dword that tells of depth or of stencil.
+struct Part {
+    /// 0 for depth, 1 for stencil.
+    number: usize,
+    /// The place and the mask of the code, which is 0 for a cleared tile and all ones for a plain one.
+    shift: u32,
+    bits: u32,
+    /// The bits that change when a tile is opened, and their values.
+    plain: [u32; 2],
 }
 
 /// The HTILE of a target.
@@ -50,6 +62,9 @@ pub(in crate::execute) struct Htile {
     size: [u32; 2],
     /// The stored forms of the clear values.
     clears: [u32; 2],
+    /// The tiles of a layer by the address of their dword, where several may share one: of depth and of stencil.
+    sharing: [Option<(u32, HashMap<u64, Vec<[u32; 3]>>)>; 2],
+    may_share: bool,
     /// The tiles that are known to be plain, and the last of them.
     plain: HashSet<[u32; 3]>,
     last: Option<[u32; 3]>,
@@ -67,15 +82,14 @@ impl Htile {
         let (depth, chip) = (&state.depth, chip?);
         let size = plane.size();
         let (order, base) = match state.level {
-            GfxLevel::Gfx6 | GfxLevel::Gfx7 | GfxLevel::Gfx8 if depth.htile.is_beside => {
-                (Order::Beside { shift: 3 + bits.ilog2() }, 0)
-            }
+            GfxLevel::Gfx6 | GfxLevel::Gfx7 | GfxLevel::Gfx8 if depth.htile.is_beside => (Order::Beside, 0),
             GfxLevel::Gfx6 | GfxLevel::Gfx7 | GfxLevel::Gfx8 => {
                 let [columns, rows] = size.map(|side| u64::from(side.div_ceil(SIDE)));
                 (Order::Rows { row: columns, slice: columns * rows }, 0)
             }
             _ => equation(depth, chip, bits)?,
         };
+        let may_share = matches!(order, Order::Beside) && depth.samples > 0;
         Some(Self {
             base: depth.htile.address.wrapping_add(base),
             order,
@@ -84,6 +98,9 @@ impl Htile {
             first_layer: depth.layers[0],
             size,
             clears: [clear, depth.htile.stencil_clear],
+            // A tile of several samples is larger than the part of memory after which pipes take turns.
+            may_share,
+            sharing: [None, None],
             plain: HashSet::new(),
             last: None,
         })
@@ -94,7 +111,10 @@ impl Htile {
         let z = u64::from(layer) + u64::from(self.first_layer);
         let (px, py) = (x * SIDE, y * SIDE);
         let offset = match &self.order {
-            Order::Beside { shift } => (plane.offset(px, py, layer)? >> shift) * 4,
+            Order::Beside => {
+                let tile = 64 * plane.bytes as u64 * u64::from(plane.samples);
+                plane.offset([px, py, layer], 0)? / tile * 4
+            }
             Order::Rows { row, slice } => (z * slice + u64::from(y) * row + u64::from(x)) * 4,
             Order::Equation { tables, slice: 0 } => tables.address(px, py, z as u32, 0).byte,
             Order::Equation { tables, slice } => z * slice + tables.address(px, py, 0, 0).byte,
@@ -121,38 +141,66 @@ impl Htile {
         if !self.plain.insert(tile) {
             return Ok(());
         }
-        let Some(plane) = depth.or(stencil) else { return Ok(()) };
-        let Some(at) = self.address(tile, plane) else { return Ok(()) };
-        let word = access.load(at, 4) as u32;
-        let mut opened = word;
-        if depth.is_some() {
-            match word & 15 {
-                0 => self.fill(access, tile, plane, self.clears[0]),
-                15 => {}
-                _ => return Err(word),
-            }
-            opened = if self.has_stencil { opened & !PLAIN_RANGE | PLAIN_RANGE } else { PLAIN_DEPTH };
+        if let Some(plane) = depth {
+            let plain = if self.has_stencil { [PLAIN_RANGE; 2] } else { [u32::MAX, PLAIN_DEPTH] };
+            self.open_part(access, tile, plane, Part { number: 0, shift: 0, bits: 15, plain })?;
         }
         if let Some(plane) = stencil.filter(|_| self.has_stencil) {
-            match word >> 8 & 3 {
-                0 => self.fill(access, tile, plane, self.clears[1]),
-                3 => {}
-                _ => return Err(word),
-            }
-            opened |= if self.has_rates { PLAIN_STENCIL_WITH_RATES } else { PLAIN_STENCIL };
+            let plain = if self.has_rates { PLAIN_STENCIL_WITH_RATES } else { PLAIN_STENCIL };
+            self.open_part(access, tile, plane, Part { number: 1, shift: 8, bits: 3, plain: [plain; 2] })?;
         }
+        Ok(())
+    }
+
+    /// Makes the depth or the stencil of a tile plain.
+    fn open_part(&mut self, access: &mut Access<'_>, tile: [u32; 3], plane: &Plane, part: Part) -> Result<(), u32> {
+        let Some(at) = self.address(tile, plane) else { return Ok(()) };
+        let word = access.load(at, 4) as u32;
+        match word >> part.shift & part.bits {
+            0 => {
+                let clear = self.clears[part.number];
+                for tile in self.tiles(tile, at, plane, part.number) {
+                    self.fill(access, tile, plane, clear);
+                }
+            }
+            code if code == part.bits => {}
+            _ => return Err(word),
+        }
+        let [mask, plain] = part.plain;
+        let opened = word & !mask | plain;
         if opened != word {
             access.store(at, 4, opened.into());
         }
         Ok(())
     }
 
+    /// Returns the tiles that have the dword of a tile: itself, and others of several samples on GFX8.
+    fn tiles(&mut self, tile: [u32; 3], at: u64, plane: &Plane, part: usize) -> Vec<[u32; 3]> {
+        if !self.may_share {
+            return vec![tile];
+        }
+        let layer = tile[2];
+        if self.sharing[part].as_ref().is_none_or(|(known, _)| *known != layer) {
+            let mut by_address: HashMap<u64, Vec<[u32; 3]>> = HashMap::new();
+            let [columns, rows] = self.size.map(|side| side.div_ceil(SIDE));
+            for other in (0..rows).flat_map(|y| (0..columns).map(move |x| [x, y, layer])) {
+                if let Some(address) = self.address(other, plane) {
+                    by_address.entry(address).or_default().push(other);
+                }
+            }
+            self.sharing[part] = Some((layer, by_address));
+        }
+        self.sharing[part].as_ref().and_then(|(_, known)| known.get(&at)).cloned().unwrap_or_else(|| vec![tile])
+    }
+
     /// Fills a tile with a clear value.
     fn fill(&self, access: &mut Access<'_>, [x, y, layer]: [u32; 3], plane: &Plane, value: u32) {
         for row in y * SIDE..((y + 1) * SIDE).min(self.size[1]) {
             for column in x * SIDE..((x + 1) * SIDE).min(self.size[0]) {
-                if let Some(at) = plane.address(column, row, layer) {
-                    access.store(at, plane.bytes, value.into());
+                for sample in 0..plane.samples {
+                    if let Some(at) = plane.address([column, row, layer], sample) {
+                        access.store(at, plane.bytes, value.into());
+                    }
                 }
             }
         }
@@ -168,6 +216,7 @@ fn equation(depth: &Depth, chip: &Chip, bits: u32) -> Option<(Order, u64)> {
     let image = addr2::Image {
         slices: depth.layers[1].checked_add(1)?,
         levels,
+        samples: 1 << depth.samples,
         usage: addr2::Usage::TEXTURE,
         ..addr2::Image::new(mode, bits, width, height)
     };
@@ -182,8 +231,8 @@ fn equation(depth: &Depth, chip: &Chip, bits: u32) -> Option<(Order, u64)> {
         height,
         slices: image.slices,
         levels,
-        samples: 1,
-        fragments: 1,
+        samples: 1 << depth.samples,
+        fragments: 1 << depth.samples,
         pipe_aligned: depth.htile.is_pipe_aligned,
         rb_aligned: if is_newer { depth.htile.is_pipe_aligned } else { depth.htile.is_backend_aligned },
         first_tail: sizes.first_tail,

@@ -14,19 +14,21 @@ pub(in crate::execute) struct Plane {
     first_layer: u32,
     last_layer: u32,
     pub(in crate::execute) bytes: usize,
+    /// The number of stored samples.
+    pub(in crate::execute) samples: u32,
 }
 
 impl Plane {
-    /// Returns the address of a pixel; `None` outside the target.
-    pub(in crate::execute) fn address(&self, x: u32, y: u32, layer: u32) -> Option<u64> {
-        let offset = self.offset(x, y, layer)?;
+    /// Returns the address of a sample of a pixel; `None` outside the target.
+    pub(in crate::execute) fn address(&self, [x, y, layer]: [u32; 3], sample: u32) -> Option<u64> {
+        let offset = self.offset([x, y, layer], sample)?;
         Some(self.base.wrapping_add(offset ^ self.xor) & 0xffff_ffff_ffff)
     }
 
-    /// Returns the offset of a pixel from the start of the target.
-    pub(in crate::execute) fn offset(&self, x: u32, y: u32, layer: u32) -> Option<u64> {
+    /// Returns the offset of a sample of a pixel from the start of the target.
+    pub(in crate::execute) fn offset(&self, [x, y, layer]: [u32; 3], sample: u32) -> Option<u64> {
         let z = self.first_layer.checked_add(layer).filter(|z| *z <= self.last_layer)?;
-        self.level.address(x, y, z, 0).ok()
+        self.level.address(x, y, z, sample).ok()
     }
 
     /// Returns the padded width and height.
@@ -48,6 +50,8 @@ struct Facts {
     pitch: u32,
     address: u64,
     layers: [u32; 2],
+    samples: u32,
+    is_fmask: bool,
 }
 
 /// Returns the plane of depth or stencil; `None` if it has no addresses.
@@ -71,6 +75,8 @@ pub(in crate::execute) fn depth_plane(
         // Reads and writes go to the same place, as all drivers have it.
         address: plane.address[1],
         layers: depth.layers,
+        samples: 1 << depth.samples,
+        is_fmask: false,
     };
     match state.level {
         GfxLevel::Gfx7 | GfxLevel::Gfx8 => tiled_depth(chip?, depth, &facts, split),
@@ -96,8 +102,44 @@ pub(in crate::execute) fn colour_plane(
         pitch: colour.pitch,
         address: colour.address,
         layers: colour.layers,
+        samples: 1 << colour.fragments,
+        is_fmask: false,
     };
     plane(level, chip, &facts)
+}
+
+/// Returns the facts of a target's FMASK, which is an image with one sample.
+fn fmask_facts(colour: &Colour) -> Facts {
+    let meta = &colour.metadata;
+    let width = if meta.fmask_pitch == 0 { colour.size[0] } else { meta.fmask_pitch };
+    let pixels = colour.size[0].saturating_mul(colour.size[1]);
+    Facts {
+        bits: if colour.fragments > 2 { 32 } else { 8 },
+        // Up to GFX8 sizes are padded ones, of which FMASK has its own pitch.
+        size: if meta.fmask_pitch == 0 { colour.size } else { [width, pixels.div_ceil(width)] },
+        slices: colour.depth,
+        is_volume: false,
+        level: 0,
+        last_level: 0,
+        mode: meta.fmask_mode,
+        pitch: 0,
+        address: meta.fmask,
+        layers: colour.layers,
+        samples: 1,
+        is_fmask: true,
+    }
+}
+
+/// Returns the plane of a target's FMASK; `None` if it has no addresses.
+pub(in crate::execute) fn fmask_plane(level: GfxLevel, chip: Option<&Chip>, colour: &Colour) -> Option<Plane> {
+    plane(level, chip, &fmask_facts(colour))
+}
+
+/// Returns the first level of a target's FMASK on GFX6 to GFX8.
+pub(in crate::execute) fn fmask_level(chip: &Chip, colour: &Colour) -> Option<addr1::Level> {
+    let facts = fmask_facts(colour);
+    let layout = addr1::layout_of_view(chip, &tiled_image(&facts), facts.mode).ok()?;
+    layout.level(0).map(|(level, _)| *level)
 }
 
 /// Returns the plane of a target; `None` if it has no addresses.
@@ -114,7 +156,7 @@ fn finish(level: Subresource, base: u64, block_bits: u32, facts: &Facts) -> Plan
     let mask = (1_u64 << block_bits) - 1;
     let [first_layer, last_layer] = facts.layers;
     let bytes = (facts.bits / 8) as usize;
-    Plane { level, base: base & !mask, xor: base & mask, first_layer, last_layer, bytes }
+    Plane { level, base: base & !mask, xor: base & mask, first_layer, last_layer, bytes, samples: facts.samples }
 }
 
 /// Returns the plane of a level in macro tiles, whose address has the rotation of pipes and banks in its low bits.
@@ -135,18 +177,26 @@ fn rotated(
     Some(finish(level, facts.address & !(unit - 1), 0, facts))
 }
 
+/// Returns the image of a target on GFX6 to GFX8.
+fn tiled_image(facts: &Facts) -> addr1::Image {
+    let mut image = addr1::Image::new(
+        addr1::TileMode::LINEAR_ALIGNED,
+        addr1::TileType::Display,
+        facts.bits,
+        facts.size[0],
+        facts.size[1],
+    );
+    image.slices = facts.slices;
+    image.samples = facts.samples;
+    if facts.is_fmask {
+        image.usage = addr1::Usage::FMASK;
+    }
+    image
+}
+
 /// GFX6 to GFX8: the address is that of the level, whose tiling is in a table of the chip.
 fn tiles(chip: &Chip, facts: &Facts) -> Option<Plane> {
-    let image = addr1::Image {
-        slices: facts.slices,
-        ..addr1::Image::new(
-            addr1::TileMode::LINEAR_ALIGNED,
-            addr1::TileType::Display,
-            facts.bits,
-            facts.size[0],
-            facts.size[1],
-        )
-    };
+    let image = tiled_image(facts);
     let layout = addr1::layout_of_view(chip, &image, facts.mode).ok()?;
     let (level, _) = layout.level(0)?;
     rotated(facts, &level.info, level.mode.is_macro(), |bank, pipe| {
@@ -174,6 +224,7 @@ fn tiled_depth(chip: &Chip, depth: &Depth, facts: &Facts, split: u32) -> Option<
         pitch: facts.size[0],
         height: facts.size[1],
         depth: facts.slices,
+        samples: facts.samples,
     };
     rotated(facts, &info, mode.is_macro(), |bank, pipe| addr1::Addresser::of_tiles(chip, &tiles, bank, pipe).ok())
 }
@@ -186,12 +237,14 @@ fn blocks(chip: &Chip, facts: &Facts) -> Option<Plane> {
         dimension: if facts.is_volume { addr2::Dimension::D3 } else { addr2::Dimension::D2 },
         slices: facts.slices,
         levels: facts.last_level.checked_add(1)?,
-        usage: addr2::Usage::TEXTURE,
+        samples: facts.samples,
+        usage: if facts.is_fmask { addr2::Usage::FMASK } else { addr2::Usage::TEXTURE },
         ..addr2::Image::new(mode, facts.bits, width, height)
     };
     let mut layout = addr2::layout(chip, &image).ok()?;
     let pitch = facts.pitch.saturating_add(1);
-    let is_other = chip.level() == GfxLevel::Gfx9 && facts.last_level == 0 && pitch > layout.pixel_pitch;
+    let is_other =
+        chip.level() == GfxLevel::Gfx9 && !facts.is_fmask && facts.last_level == 0 && pitch > layout.pixel_pitch;
     if is_other && !layout.epitch_is_height {
         image.pitch = pitch;
         layout = addr2::layout(chip, &image).ok()?;
@@ -209,6 +262,7 @@ fn modern(chip: &Chip, facts: &Facts) -> Option<Plane> {
         dimension: if facts.is_volume { addr3::Dimension::D3 } else { addr3::Dimension::D2 },
         slices: facts.slices,
         levels: facts.last_level.checked_add(1)?,
+        samples: facts.samples,
         ..addr3::Image::new(mode, facts.bits, width, height)
     };
     let layout = addr3::layout(chip, &image).ok()?;

@@ -12,12 +12,15 @@ use super::{
 };
 use crate::{Colour, DrawState, Feature};
 
+/// The mode of the colour block that resolves the first target into the second.
+pub(in crate::execute) const RESOLVE: u32 = 3;
+
 /// The targets of a draw.
 #[derive(Debug, Default)]
 pub(in crate::execute) struct Targets {
     pub(in crate::execute) colours: Vec<(Colour, Format, Plane)>,
     /// The metadata of each of them.
-    pub(in crate::execute) dcc: Vec<Option<Dcc>>,
+    pub(in crate::execute) dcc: Vec<Vec<Dcc>>,
     /// `true` if colours are not written, only their metadata is opened.
     pub(in crate::execute) opens_only: bool,
     pub(in crate::execute) depth: Option<Plane>,
@@ -31,9 +34,13 @@ impl Targets {
     /// Prepares the targets that the draw accesses.
     pub(in crate::execute) fn new(state: &DrawState, chip: Option<&Chip>) -> Result<Self, Feature> {
         let mode = state.operation.mode;
-        let mut targets = Self { opens_only: mode > 1, ..Self::default() };
+        let mut targets = Self { opens_only: mode > 1 && mode != RESOLVE, ..Self::default() };
         // The mode alone decides: with other modes than writing, masks do not count, and the first target is meant.
-        let is_used = |colour: &&Colour| (mode == 1 && colour.written() != 0) || (mode > 1 && colour.index == 0);
+        let is_used = |colour: &&Colour| match mode {
+            1 => colour.written() != 0,
+            RESOLVE => colour.index < 2,
+            _ => mode > 1 && colour.index == 0,
+        };
         for colour in state.colours.iter().filter(is_used) {
             let format = Format::new(colour).ok_or(Feature::ColourFormat(colour.format))?;
             let plane = colour_plane(state.level, chip, colour, format.bits()).ok_or(Feature::Tiling(colour.mode))?;

@@ -126,8 +126,8 @@ impl Engine {
         self.event(event, at, target, step.port)
     }
 
-    /// Stores the result of an event. Samples that passed are counted; statistics of the pipeline are not, and are zero. Bit 63 marks
-    /// a count as stored.
+    /// Stores the result of an event. Samples that passed are counted and so are statistics of the pipeline, except those of stages that are not
+    /// simulated and of dispatches. Bit 63 marks a count of samples as stored.
     ///
     /// Source: Mesa 25.0.7 `src/amd/vulkan/radv_query.c`, where the layouts of the pools are.
     fn event(&self, event: Event, at: Option<GpuVa>, target: Target, port: &Port<'_>) -> Result<(), Stop> {
@@ -160,7 +160,9 @@ impl Engine {
                     (false, true) => 14,
                     (false, false) => 11,
                 };
-                port.write(va, &[0; 8 * 14][..8 * counters]);
+                let all = if target.is_mec() { [0; 14] } else { self.state.statistics() };
+                let bytes: Vec<u8> = all[..counters].iter().flat_map(|count| count.to_le_bytes()).collect();
+                port.write(va, &bytes);
             }
             _ => {
                 port.write_u64(va, STORED);

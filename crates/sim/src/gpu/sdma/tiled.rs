@@ -159,6 +159,7 @@ impl Description {
             height: (self.tiles[1] + 1) / (self.tiles[0] + 1) * 8,
             // The packet has no number of slices. This is as many as its fields can count.
             depth: 1 << 12,
+            samples: 1,
         };
         // The low bits of a macro-tiled level's address rotate the pipes and banks.
         let (pipes, banks) = (u64::from(info.pipes()), u64::from(info.banks));

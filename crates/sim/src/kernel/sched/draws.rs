@@ -11,7 +11,7 @@ use super::{
     job_memory::{JobMemory, border_colors, report},
     skipped::Skipped,
 };
-use crate::gpu::{Draw, Job, Memory, Scene, Unfinished};
+use crate::gpu::{Draw, Job, Memory, Scene, Statistics, Unfinished};
 
 /// Executes a draw. A draw with features that are not simulated is counted and left out.
 pub(super) fn run(
@@ -45,6 +45,19 @@ pub(super) fn run(
     }
     match result {
         Ok(drawn) => {
+            let statistics = [
+                drawn.pixel_invocations,
+                drawn.primitives,
+                drawn.clipped,
+                drawn.vertex_invocations,
+                0,
+                0,
+                drawn.assembled,
+                drawn.vertices,
+            ];
+            let mut all = Statistics::default();
+            all[..statistics.len()].copy_from_slice(&statistics);
+            scene.state.count_statistics(&all);
             if state.counts_samples {
                 scene.state.count_samples(drawn.passed);
             }

@@ -1,0 +1,192 @@
+//! Parts of primitives on the screen: from vertices in homogeneous coordinates to areas, lines and points.
+
+use super::{
+    bias,
+    clip::{self, Corner, Distances},
+    setup::{Area, ScreenCorner, Values, snapped},
+    thin::{Line, Point},
+};
+use crate::{DrawState, FrontEnd, PolygonMode, Rectangle, Topology, Viewport};
+
+/// A part of a primitive on the screen.
+#[derive(Debug)]
+pub(super) enum Shape {
+    Area(Area),
+    Line(Line),
+    Point(Point),
+}
+
+impl Shape {
+    pub(super) fn bounds(&self) -> Rectangle {
+        match self {
+            Self::Area(area) => area.bounds(),
+            Self::Line(line) => line.bounds(),
+            Self::Point(point) => point.bounds(),
+        }
+    }
+
+    /// Returns `true` if a place in a pixel is covered, in sixteenths of a pixel from the centre.
+    pub(super) fn covers(&self, pixel: [i32; 2], place: [i8; 2]) -> bool {
+        match self {
+            Self::Area(area) => area.covers(pixel, place),
+            Self::Line(line) => line.covers(pixel[0], pixel[1]),
+            Self::Point(point) => point.covers(pixel, place),
+        }
+    }
+
+    /// Returns the values at a place in a pixel.
+    pub(super) fn values(&self, pixel: [i32; 2], place: [i8; 2]) -> Values {
+        match self {
+            Self::Area(area) => area.values(pixel, place),
+            Self::Line(line) => line.values(pixel[0], pixel[1]),
+            Self::Point(point) => point.values(pixel, place),
+        }
+    }
+}
+
+/// The vertices of a primitive.
+pub(super) struct Vertices {
+    pub(super) positions: [[f32; 4]; 3],
+    pub(super) distances: Distances,
+    /// The size of a point that the first vertex exports.
+    pub(super) point_size: Option<f32>,
+}
+
+/// Makes shapes of the primitives of a draw.
+pub(super) struct Shaper<'d> {
+    pub(super) state: &'d DrawState,
+    pub(super) viewport: Viewport,
+}
+
+impl Shaper<'_> {
+    /// Returns the parts of a primitive that are on the screen, and whether they face the viewer.
+    pub(super) fn shapes(&self, vertices: &Vertices) -> Vec<(Shape, bool)> {
+        let (geometry, outputs) = (&self.state.geometry, &self.state.outputs);
+        let exports_rectangles = matches!(self.state.front_end, FrontEnd::Ngg { .. }) && geometry.exports_rectangles;
+        let is_rectangle = self.state.topology == Topology::Rectangles || exports_rectangles;
+        if !is_rectangle && clip::is_culled(outputs, &vertices.distances) {
+            return Vec::new();
+        }
+        match self.state.topology {
+            Topology::Points => self.point(vertices, 0, false).into_iter().map(|shape| (shape, true)).collect(),
+            Topology::Lines | Topology::LineStrip => {
+                self.line(vertices, [0, 1]).into_iter().map(|shape| (shape, true)).collect()
+            }
+            _ => self.areas(vertices, is_rectangle),
+        }
+    }
+
+    fn areas(&self, vertices: &Vertices, is_rectangle: bool) -> Vec<(Shape, bool)> {
+        let (geometry, outputs) = (&self.state.geometry, &self.state.outputs);
+        let polygon: Vec<Corner> = if is_rectangle {
+            let unit = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+            let corner =
+                |index: usize| Corner { position: vertices.positions[index].map(f64::from), shares: unit[index] };
+            (0..3).map(corner).collect()
+        } else {
+            clip::clip(&geometry.clip, outputs, vertices.positions, &vertices.distances)
+        };
+        let corners: Vec<ScreenCorner> = polygon.iter().map(|corner| self.screen(corner, vertices)).collect();
+        let mut shapes = Vec::new();
+        for index in 2..corners.len() {
+            let three = [corners[0], corners[index - 1], corners[index]];
+            let Some(mut area) = Area::new(three, geometry.fraction_bits, is_rectangle) else { continue };
+            let is_front = is_rectangle || area.is_clockwise() == geometry.front_is_clockwise;
+            let is_culled = if is_front { geometry.culls_front } else { geometry.culls_back };
+            if is_culled && !is_rectangle {
+                continue;
+            }
+            area.bias = bias::of(&geometry.depth_bias, &area, is_front);
+            let mode = geometry.polygon_modes[usize::from(!is_front)];
+            if is_rectangle || mode == PolygonMode::Fill {
+                shapes.push((Shape::Area(area), is_front));
+                continue;
+            }
+            // Edges and corners are those of the whole triangle, which are clipped as lines and points.
+            let biased = |shape: Shape| match shape {
+                Shape::Line(line) => Shape::Line(Line { bias: area.bias, ..line }),
+                Shape::Point(point) => Shape::Point(Point { bias: area.bias, ..point }),
+                Shape::Area(mut edge) => {
+                    edge.bias = area.bias;
+                    Shape::Area(edge)
+                }
+            };
+            let parts: Vec<Shape> = if mode == PolygonMode::Lines {
+                [[0, 1], [1, 2], [2, 0]].into_iter().flat_map(|ends| self.line(vertices, ends)).collect()
+            } else {
+                (0..3).filter_map(|vertex| self.point(vertices, vertex, true)).collect()
+            };
+            shapes.extend(parts.into_iter().map(|shape| (biased(shape), is_front)));
+            break;
+        }
+        shapes
+    }
+
+    /// Returns the ends of a line or a point between two vertices, clipped; the shares are those of the primitive's vertices.
+    fn ends(&self, vertices: &Vertices, [a, b]: [usize; 2], is_point: bool) -> Option<[ScreenCorner; 2]> {
+        let positions = [vertices.positions[a], vertices.positions[b]];
+        let distances = [vertices.distances[a], vertices.distances[b], [0.0; 8]];
+        let (geometry, outputs) = (&self.state.geometry, &self.state.outputs);
+        let ends = clip::clip_thin(&geometry.clip, outputs, positions, &distances, is_point)?;
+        Some(ends.map(|end| {
+            let mut shares = [0.0; 3];
+            shares[a] += end.shares[0];
+            shares[b] += end.shares[1];
+            self.screen(&Corner { shares, ..end }, vertices)
+        }))
+    }
+
+    fn point(&self, vertices: &Vertices, vertex: usize, is_corner: bool) -> Option<Shape> {
+        let geometry = &self.state.geometry;
+        let [centre, _] = self.ends(vertices, [vertex; 2], true)?;
+        let size = vertices.point_size.map_or(geometry.point_size, |size| [size; 2]);
+        let [least, most] = geometry.point_range;
+        let size = size.map(|size| f64::from(size.max(least).min(most)));
+        Some(Shape::Point(Point { centre, size, bits: geometry.fraction_bits, is_corner, bias: 0.0 }))
+    }
+
+    /// Returns the shapes of a line: itself, or two triangles that make a rectangle around it.
+    fn line(&self, vertices: &Vertices, ends: [usize; 2]) -> Vec<Shape> {
+        let geometry = &self.state.geometry;
+        let Some(ends) = self.ends(vertices, ends, false) else { return Vec::new() };
+        let bits = geometry.fraction_bits;
+        let width = f64::from(geometry.line_width);
+        if self.state.samples == 1 && !geometry.lines_are_rectangles {
+            return vec![Shape::Line(Line { ends, bits, width: width.round().clamp(1.0, 8192.0) as i32, bias: 0.0 })];
+        }
+        let [dx, dy] = [ends[1].x - ends[0].x, ends[1].y - ends[0].y].map(|length| length as f64);
+        let length = dx.hypot(dy);
+        if length == 0.0 {
+            return Vec::new();
+        }
+        let half = width / 2.0 * f64::from(1_u32 << bits) / length;
+        let side = |end: &ScreenCorner, sign: f64| ScreenCorner {
+            x: end.x + (sign * -dy * half).round_ties_even() as i64,
+            y: end.y + (sign * dx * half).round_ties_even() as i64,
+            ..*end
+        };
+        let corners = [side(&ends[0], 1.0), side(&ends[1], 1.0), side(&ends[1], -1.0), side(&ends[0], -1.0)];
+        [[0, 1, 2], [0, 2, 3]]
+            .into_iter()
+            .filter_map(|three| Area::new(three.map(|index: usize| corners[index]), bits, false))
+            .map(Shape::Area)
+            .collect()
+    }
+
+    fn screen(&self, corner: &Corner, vertices: &Vertices) -> ScreenCorner {
+        let (geometry, viewport) = (&self.state.geometry, &self.viewport);
+        let w = corner.position[3];
+        let inverse = 1.0 / w as f32;
+        let at = |axis: usize| (corner.position[axis] as f32 * inverse) * viewport.scale[axis] + viewport.offset[axis];
+        let snap = |value| snapped(value, geometry.fraction_bits, geometry.rounding, geometry.centre_is_half);
+        let weight = |vertex: usize| f64::from(vertices.positions[vertex][3]);
+        ScreenCorner {
+            x: snap(at(0)),
+            y: snap(at(1)),
+            z: f64::from(at(2)),
+            inverse_w: 1.0 / w,
+            shares: corner.shares,
+            linear: [0, 1, 2].map(|vertex: usize| corner.shares[vertex] * weight(vertex) / w),
+        }
+    }
+}
