@@ -5,7 +5,10 @@ use amdgpu_hw::GfxLevel;
 use amdgpu_surface::Chip;
 
 use super::{
-    compression::{Compression, Unit, code::Coding},
+    compression::{
+        Compression, Unit,
+        code::{Coding, Kind},
+    },
     error::ImageError,
     format::TexelFormat,
     layout::{Layout, Plane},
@@ -151,6 +154,14 @@ impl Image {
     pub(crate) fn metadata(&mut self, texel: Texel, address: u64) -> Result<Option<Unit>, ImageError> {
         let z = texel.z.saturating_add(self.first_layer);
         let level = self.base_level + texel.level;
+        // A tile of depth has one dword, but samples of it lie apart (GFX8).
+        let is_of_tile = self.samples > 1
+            && self.compression.as_ref().is_some_and(|compression| {
+                let coding = compression.coding;
+                coding.level <= GfxLevel::Gfx8 && matches!(coding.kind, Kind::Depth | Kind::Stencil)
+            });
+        let first = Texel { x: texel.x & !7, y: texel.y & !7, sample: 0, ..texel };
+        let address = if is_of_tile { self.address(first)?.unwrap_or(address) } else { address };
         let Some(compression) = &mut self.compression else { return Ok(None) };
         let offset = address.wrapping_sub(self.layout.start_of_view(self.base_level));
         compression.places.unit(level, Texel { z, ..texel }, offset)

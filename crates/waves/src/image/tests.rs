@@ -230,6 +230,29 @@ fn each_block_of_texels_has_metadata_of_its_own() {
     }
 }
 
+#[test]
+fn all_samples_of_a_tile_of_depth_have_one_dword() {
+    for chip in chips().iter().filter(|chip| chip.level() == GfxLevel::Gfx8) {
+        let made = VulkanImage { samples: 4, usage: 0x27, ..image(Format::D32_SFLOAT, [128, 64, 1], 1, 1) };
+        let layout = made.layout(chip, Some(5)).unwrap();
+        assert!(layout.meta.is_some());
+        let depth = VulkanView { aspect: Aspect::Depth, ..view(&made) };
+        let words = made.descriptor(chip, &layout, GpuVa::from_48_bits(BASE), &depth).unwrap().words();
+        let mut found = Image::new(chip.level(), words, Some(chip)).unwrap().unwrap();
+        for tile in [[0, 0], [8, 0], [40, 24]] {
+            let places = (0..8).flat_map(|y| (0..8).flat_map(move |x| (0..4).map(move |sample| [x, y, sample])));
+            let units: HashSet<u64> = places
+                .map(|[x, y, sample]| {
+                    let texel = Texel { x: tile[0] + x, y: tile[1] + y, z: 0, sample, level: 0 };
+                    let address = found.address(texel).unwrap().unwrap();
+                    found.metadata(texel, address).unwrap().unwrap().address
+                })
+                .collect();
+            assert_eq!(units.len(), 1, "{} {tile:?}", chip.level());
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
