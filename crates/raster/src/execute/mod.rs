@@ -1,24 +1,11 @@
 //! Execution of draws.
 
-mod assemble;
-mod bias;
-mod blend;
-mod clip;
-mod depth;
-mod entry;
-mod group;
+mod cover;
+mod geometry;
 mod interface;
-mod pixels;
-mod quad;
-mod resolve;
 mod run;
-mod samples;
-mod setup;
-mod shapes;
+mod shade;
 mod target;
-mod thin;
-mod vertices;
-mod write;
 
 pub use interface::{Drawn, Ended, Export, Interpolant, Memory, MemoryFault, PixelWave, Shaders, VertexWave};
 pub use run::draw;

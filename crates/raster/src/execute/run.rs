@@ -3,11 +3,11 @@
 use amdgpu_surface::Chip;
 
 use super::{
-    assemble::Primitives,
+    geometry::assemble::Primitives,
+    geometry::vertices::Groups,
     interface::{Drawn, Ended, Memory, Shaders},
-    pixels::Pixels,
+    shade::pixels::Pixels,
     target::targets::Targets,
-    vertices::Groups,
 };
 use crate::DrawState;
 

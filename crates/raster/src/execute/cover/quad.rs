@@ -1,59 +1,59 @@
 //! Quads: what the rasterizer hands to pixel shaders.
 
-use super::setup::Values;
+use crate::execute::cover::setup::Values;
 
 /// Four pixels that a wave computes, once or once for each of some samples.
 #[derive(Debug)]
-pub(super) struct Quad {
-    pub(super) x: i32,
-    pub(super) y: i32,
+pub(in crate::execute) struct Quad {
+    pub(in crate::execute) x: i32,
+    pub(in crate::execute) y: i32,
     /// The samples of each pixel that this invocation writes: a bit each.
-    pub(super) samples: [u16; 4],
+    pub(in crate::execute) samples: [u16; 4],
     /// The samples of each pixel that are covered.
-    pub(super) coverage: [u16; 4],
-    pub(super) primitive: u16,
-    pub(super) is_front: bool,
-    pub(super) layer: u32,
-    pub(super) range: [f32; 2],
+    pub(in crate::execute) coverage: [u16; 4],
+    pub(in crate::execute) primitive: u16,
+    pub(in crate::execute) is_front: bool,
+    pub(in crate::execute) layer: u32,
+    pub(in crate::execute) range: [f32; 2],
     /// The values at the centres of the pixels.
-    pub(super) values: [Values; 4],
+    pub(in crate::execute) values: [Values; 4],
     /// What several samples add.
-    pub(super) sampled: Option<Box<Sampled>>,
+    pub(in crate::execute) sampled: Option<Box<Sampled>>,
 }
 
 /// The values of a quad of several samples.
 #[derive(Clone, Debug)]
-pub(super) struct Sampled {
+pub(in crate::execute) struct Sampled {
     /// The sample that is computed, or 0.
-    pub(super) number: u32,
+    pub(in crate::execute) number: u32,
     /// The depth of each sample of each pixel.
-    pub(super) depths: [[f32; 16]; 4],
+    pub(in crate::execute) depths: [[f32; 16]; 4],
     /// The values at the centre, or at a covered sample if the centre is not covered.
-    pub(super) centroid: [Values; 4],
+    pub(in crate::execute) centroid: [Values; 4],
     /// The values at the sample that is computed.
-    pub(super) own: [Values; 4],
+    pub(in crate::execute) own: [Values; 4],
     /// The place of the sample that is computed, from the upper left corner of each pixel.
-    pub(super) place: [[f32; 2]; 4],
+    pub(in crate::execute) place: [[f32; 2]; 4],
 }
 
 impl Quad {
     /// Returns the lanes that have a sample: a bit each.
-    pub(super) fn mask(&self) -> u8 {
+    pub(in crate::execute) fn mask(&self) -> u8 {
         self.samples.iter().enumerate().fold(0, |mask, (lane, samples)| mask | u8::from(*samples != 0) << lane)
     }
 
     /// Returns the place of a lane's pixel.
-    pub(super) const fn pixel(&self, lane: usize) -> [i32; 2] {
+    pub(in crate::execute) const fn pixel(&self, lane: usize) -> [i32; 2] {
         [self.x + (lane as i32 & 1), self.y + (lane as i32 >> 1)]
     }
 
     /// Returns the depth of a sample of a lane.
-    pub(super) fn depth(&self, lane: usize, sample: u32) -> f32 {
+    pub(in crate::execute) fn depth(&self, lane: usize, sample: u32) -> f32 {
         self.sampled.as_ref().map_or(self.values[lane].z, |sampled| sampled.depths[lane][sample as usize & 15])
     }
 }
 
 /// Returns the numbers of the bits of a mask.
-pub(super) fn bits(mask: u16) -> impl Iterator<Item = u32> {
+pub(in crate::execute) fn bits(mask: u16) -> impl Iterator<Item = u32> {
     (0..16).filter(move |bit| mask >> bit & 1 != 0)
 }

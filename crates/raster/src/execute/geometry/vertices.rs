@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use amdgpu_hw::GfxLevel;
 
-use super::{
-    assemble::{Primitive, Primitives},
-    entry::{self, Contents},
+use crate::execute::{
+    geometry::assemble::{Primitive, Primitives},
+    geometry::entry::{self, Contents},
     interface::{Drawn, Ended, Export, Memory, MemoryFault, Shaders},
 };
 use crate::{DrawState, FrontEnd};
@@ -18,24 +18,24 @@ const PARAMETER: u8 = 32;
 
 /// A primitive that a wave leaves to the rasterizer: its slot, and the slots of its vertices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Drawable {
-    pub(super) slot: u8,
-    pub(super) vertices: [u8; 3],
+pub(in crate::execute) struct Drawable {
+    pub(in crate::execute) slot: u8,
+    pub(in crate::execute) vertices: [u8; 3],
 }
 
 /// The exports of a wave of vertices.
-pub(super) struct Group {
+pub(in crate::execute) struct Group {
     /// The position vectors of each vertex: the position, sizes and layers, distances.
-    pub(super) positions: Vec<[[u32; 4]; 64]>,
+    pub(in crate::execute) positions: Vec<[[u32; 4]; 64]>,
     /// The vertices that exported a position.
-    pub(super) exported: u64,
+    pub(in crate::execute) exported: u64,
     /// The parameters, by number and slot.
-    pub(super) parameters: Vec<[[u32; 4]; 64]>,
-    pub(super) primitives: Vec<Drawable>,
+    pub(in crate::execute) parameters: Vec<[[u32; 4]; 64]>,
+    pub(in crate::execute) primitives: Vec<Drawable>,
 }
 
 /// Makes groups of a draw.
-pub(super) struct Groups<'d> {
+pub(in crate::execute) struct Groups<'d> {
     state: &'d DrawState,
     memory: &'d dyn Memory,
     /// The primitive that did not fit into the last group.
@@ -45,13 +45,13 @@ pub(super) struct Groups<'d> {
 }
 
 impl<'d> Groups<'d> {
-    pub(super) const fn new(state: &'d DrawState, memory: &'d dyn Memory) -> Self {
+    pub(in crate::execute) const fn new(state: &'d DrawState, memory: &'d dyn Memory) -> Self {
         Self { state, memory, pending: None, number: 0, ring_offset: 0 }
     }
 
     /// Runs the next group of an instance; `None` at the end of the instance. A group is a wave, which is smaller than the limits
     /// of all generations.
-    pub(super) fn next(
+    pub(in crate::execute) fn next(
         &mut self,
         instance: u32,
         primitives: &mut Primitives<'_>,

@@ -1,12 +1,12 @@
 //! The bias of depth by the slope of triangles.
 
-use super::setup::Area;
 use crate::DepthBias;
+use crate::execute::cover::setup::Area;
 
 /// Returns what is added to the depths of a triangle.
 ///
 /// Source: the Vulkan specification, "Depth Bias"; the factor's register has sixteen times the factor.
-pub(super) fn of(bias: &DepthBias, area: &Area, is_front: bool) -> f64 {
+pub(in crate::execute) fn of(bias: &DepthBias, area: &Area, is_front: bool) -> f64 {
     let Some([scale, offset]) = (if is_front { bias.front } else { bias.back }) else { return 0.0 };
     let (slope, largest) = (area.slope(), area.largest_depth());
     let unit = if bias.is_float {

@@ -1,9 +1,9 @@
 //! The resolve of the colour block: the first target's samples become the second target's pixel.
 
-use super::target::{targets::Targets, value::Access};
+use crate::execute::target::{targets::Targets, value::Access};
 
 /// Resolves a pixel: the average of its samples, or the first of them if they are integers.
-pub(super) fn resolve(targets: &Targets, access: &mut Access<'_>, pixel: [u32; 3]) {
+pub(in crate::execute) fn resolve(targets: &Targets, access: &mut Access<'_>, pixel: [u32; 3]) {
     let [(_, from, source), (_, to, destination)] = targets.colours.as_slice() else { return };
     let Some(place) = destination.address(pixel, 0) else { return };
     let mut sum = [0.0_f32; 4];

@@ -1,23 +1,23 @@
 //! Parts of primitives on the screen: from vertices in homogeneous coordinates to areas, lines and points.
 
-use super::{
-    bias,
-    clip::{self, Corner, Distances},
-    setup::{Area, ScreenCorner, Values, snapped},
-    thin::{Line, Point},
+use crate::execute::{
+    cover::bias,
+    cover::setup::{Area, ScreenCorner, Values, snapped},
+    cover::thin::{Line, Point},
+    geometry::clip::{self, Corner, Distances},
 };
 use crate::{DrawState, FrontEnd, PolygonMode, Rectangle, Topology, Viewport};
 
 /// A part of a primitive on the screen.
 #[derive(Debug)]
-pub(super) enum Shape {
+pub(in crate::execute) enum Shape {
     Area(Area),
     Line(Line),
     Point(Point),
 }
 
 impl Shape {
-    pub(super) fn bounds(&self) -> Rectangle {
+    pub(in crate::execute) fn bounds(&self) -> Rectangle {
         match self {
             Self::Area(area) => area.bounds(),
             Self::Line(line) => line.bounds(),
@@ -26,7 +26,7 @@ impl Shape {
     }
 
     /// Returns `true` if a place in a pixel is covered, in sixteenths of a pixel from the centre.
-    pub(super) fn covers(&self, pixel: [i32; 2], place: [i8; 2]) -> bool {
+    pub(in crate::execute) fn covers(&self, pixel: [i32; 2], place: [i8; 2]) -> bool {
         match self {
             Self::Area(area) => area.covers(pixel, place),
             Self::Line(line) => line.covers(pixel[0], pixel[1]),
@@ -35,7 +35,7 @@ impl Shape {
     }
 
     /// Returns the values at a place in a pixel.
-    pub(super) fn values(&self, pixel: [i32; 2], place: [i8; 2]) -> Values {
+    pub(in crate::execute) fn values(&self, pixel: [i32; 2], place: [i8; 2]) -> Values {
         match self {
             Self::Area(area) => area.values(pixel, place),
             Self::Line(line) => line.values(pixel[0], pixel[1]),
@@ -45,22 +45,22 @@ impl Shape {
 }
 
 /// The vertices of a primitive.
-pub(super) struct Vertices {
-    pub(super) positions: [[f32; 4]; 3],
-    pub(super) distances: Distances,
+pub(in crate::execute) struct Vertices {
+    pub(in crate::execute) positions: [[f32; 4]; 3],
+    pub(in crate::execute) distances: Distances,
     /// The size of a point that the first vertex exports.
-    pub(super) point_size: Option<f32>,
+    pub(in crate::execute) point_size: Option<f32>,
 }
 
 /// Makes shapes of the primitives of a draw.
-pub(super) struct Shaper<'d> {
-    pub(super) state: &'d DrawState,
-    pub(super) viewport: Viewport,
+pub(in crate::execute) struct Shaper<'d> {
+    pub(in crate::execute) state: &'d DrawState,
+    pub(in crate::execute) viewport: Viewport,
 }
 
 impl Shaper<'_> {
     /// Returns the parts of a primitive that are on the screen, and whether they face the viewer.
-    pub(super) fn shapes(&self, vertices: &Vertices) -> Vec<(Shape, bool)> {
+    pub(in crate::execute) fn shapes(&self, vertices: &Vertices) -> Vec<(Shape, bool)> {
         let (geometry, outputs) = (&self.state.geometry, &self.state.outputs);
         let exports_rectangles = matches!(self.state.front_end, FrontEnd::Ngg { .. }) && geometry.exports_rectangles;
         let is_rectangle = self.state.topology == Topology::Rectangles || exports_rectangles;

@@ -4,17 +4,17 @@ use crate::{Clip, VertexOutputs};
 
 /// A corner of a primitive before the division.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Corner {
-    pub(super) position: [f64; 4],
+pub(in crate::execute) struct Corner {
+    pub(in crate::execute) position: [f64; 4],
     /// The shares of the primitive's three vertices.
-    pub(super) shares: [f64; 3],
+    pub(in crate::execute) shares: [f64; 3],
 }
 
 /// Eight distances of each of three vertices.
-pub(super) type Distances = [[f32; 8]; 3];
+pub(in crate::execute) type Distances = [[f32; 8]; 3];
 
 /// Returns `true` if all vertices have a negative distance of one kind, with which nothing is left.
-pub(super) fn is_culled(outputs: &VertexOutputs, distances: &Distances) -> bool {
+pub(in crate::execute) fn is_culled(outputs: &VertexOutputs, distances: &Distances) -> bool {
     (0..8).any(|index| {
         let is_outside = |vertex: &[f32; 8]| vertex[index].is_nan() || vertex[index] < 0.0;
         outputs.culls >> index & 1 != 0 && distances.iter().all(is_outside)
@@ -24,7 +24,7 @@ pub(super) fn is_culled(outputs: &VertexOutputs, distances: &Distances) -> bool 
 /// Returns the corners of what is left of a triangle: none, or a convex polygon.
 ///
 /// x and y are cut at the guard band, and w at a number above zero, as what lies behind the viewer has no place on the screen.
-pub(super) fn clip(
+pub(in crate::execute) fn clip(
     clip: &Clip,
     outputs: &VertexOutputs,
     positions: [[f32; 4]; 3],
@@ -72,7 +72,7 @@ fn planes(clip: &Clip) -> [(bool, Distance); 7] {
 
 /// Returns the part of a line that is left, or a point; `None` if nothing is. Points are not cut at the guard band, as they have a
 /// size.
-pub(super) fn clip_thin(
+pub(in crate::execute) fn clip_thin(
     clip: &Clip,
     outputs: &VertexOutputs,
     positions: [[f32; 4]; 2],

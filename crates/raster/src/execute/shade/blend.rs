@@ -2,7 +2,7 @@
 
 use amdgpu_hw::GfxLevel;
 
-use super::{
+use crate::execute::{
     interface::Export,
     target::format::{Format, half},
 };
@@ -18,7 +18,7 @@ fn halves(export: &Export, lane: usize) -> [u16; 4] {
 }
 
 /// Returns the components of a lane's export in a format of SPI_SHADER_COL_FORMAT: floats or integers as bits.
-pub(super) fn exported(export: &Export, format: u32, level: GfxLevel, lane: usize) -> [u32; 4] {
+pub(in crate::execute) fn exported(export: &Export, format: u32, level: GfxLevel, lane: usize) -> [u32; 4] {
     let word = |index: usize| export.values[index][lane];
     let one = 1.0_f32.to_bits();
     let float = |convert: fn(u16) -> f32| halves(export, lane).map(|bits| convert(bits).to_bits());
@@ -36,11 +36,11 @@ pub(super) fn exported(export: &Export, format: u32, level: GfxLevel, lane: usiz
 }
 
 /// The colours that enter blending.
-pub(super) struct Inputs {
-    pub(super) source: [f32; 4],
-    pub(super) second: [f32; 4],
-    pub(super) stored: [f32; 4],
-    pub(super) constant: [f32; 4],
+pub(in crate::execute) struct Inputs {
+    pub(in crate::execute) source: [f32; 4],
+    pub(in crate::execute) second: [f32; 4],
+    pub(in crate::execute) stored: [f32; 4],
+    pub(in crate::execute) constant: [f32; 4],
 }
 
 impl Inputs {
@@ -89,20 +89,20 @@ impl Inputs {
     }
 
     /// Returns the blended colour.
-    pub(super) fn blend(&self, blend: &Blend) -> [f32; 4] {
+    pub(in crate::execute) fn blend(&self, blend: &Blend) -> [f32; 4] {
         [0, 1, 2, 3].map(|component| self.equation(if component == 3 { blend.alpha } else { blend.colour }, component))
     }
 }
 
 /// Returns colours clamped to the range of a format.
-pub(super) fn clamped(format: &Format, colour: [f32; 4]) -> [f32; 4] {
+pub(in crate::execute) fn clamped(format: &Format, colour: [f32; 4]) -> [f32; 4] {
     format
         .range()
         .map_or(colour, |[low, high]| colour.map(|value| if value.is_nan() { 0.0 } else { value.clamp(low, high) }))
 }
 
 /// Returns the bits of a logic operation, whose low four bits are a truth table.
-pub(super) fn logic(operation: u32, source: u128, stored: u128) -> u128 {
+pub(in crate::execute) fn logic(operation: u32, source: u128, stored: u128) -> u128 {
     let term = |bit: u32, value: u128| if operation >> bit & 1 != 0 { value } else { 0 };
     term(0, !source & !stored) | term(1, !source & stored) | term(2, source & !stored) | term(3, source & stored)
 }

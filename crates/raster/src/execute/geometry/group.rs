@@ -2,15 +2,15 @@
 
 use amdgpu_hw::GfxLevel;
 
-use super::{
+use crate::execute::{
+    geometry::vertices::{Drawable, Group},
     interface::Interpolant,
-    vertices::{Drawable, Group},
 };
 use crate::{DrawState, Topology};
 
 impl Group {
     /// Returns the clip and cull distances of a vertex. Exports are numbered without gaps.
-    pub(super) fn distances(&self, state: &DrawState, slot: usize) -> [f32; 8] {
+    pub(in crate::execute) fn distances(&self, state: &DrawState, slot: usize) -> [f32; 8] {
         let outputs = &state.outputs;
         let mut all = [0.0; 8];
         let mut vector = 1 + usize::from(outputs.has_misc);
@@ -25,7 +25,7 @@ impl Group {
     }
 
     /// Returns the layer and the viewport that a vertex chooses.
-    pub(super) fn layer_and_viewport(&self, state: &DrawState, slot: usize) -> (u32, usize) {
+    pub(in crate::execute) fn layer_and_viewport(&self, state: &DrawState, slot: usize) -> (u32, usize) {
         let outputs = &state.outputs;
         if !outputs.has_misc {
             return (0, 0);
@@ -36,7 +36,12 @@ impl Group {
     }
 
     /// Returns the attributes of a primitive.
-    pub(super) fn attributes(&self, state: &DrawState, drawable: Drawable, provoking: usize) -> Vec<Interpolant> {
+    pub(in crate::execute) fn attributes(
+        &self,
+        state: &DrawState,
+        drawable: Drawable,
+        provoking: usize,
+    ) -> Vec<Interpolant> {
         let one = 1.0_f32.to_bits();
         let constants = [[0; 4], [0, 0, 0, one], [one, one, one, 0], [one; 4]];
         let slots = drawable.vertices.map(usize::from);

@@ -5,7 +5,7 @@ use crate::AlphaToMask;
 /// Returns the samples that an iteration of the pixel shader computes: each `iterations`-th one.
 ///
 /// Source: Mesa 25.0.7 `ac_get_ps_iter_mask`, which says that the fixed functions do so.
-pub(super) fn of_iteration(number: u32, iterations: u32) -> u16 {
+pub(in crate::execute) fn of_iteration(number: u32, iterations: u32) -> u16 {
     if iterations <= 1 {
         return u16::MAX;
     }
@@ -17,7 +17,7 @@ pub(super) fn of_iteration(number: u32, iterations: u32) -> u16 {
 ///
 /// How many samples an alpha covers is the hardware's to choose: the Vulkan specification wants none for 0, all for 1, and more for
 /// more. So are the samples, which are the first ones here.
-pub(super) fn of_alpha(state: &AlphaToMask, alpha: f32, [x, y]: [i32; 2], samples: u32) -> u16 {
+pub(in crate::execute) fn of_alpha(state: &AlphaToMask, alpha: f32, [x, y]: [i32; 2], samples: u32) -> u16 {
     let offset = state.offsets[((y & 1) << 1 | x & 1) as usize] as f32;
     let threshold = (offset + if state.rounds { 0.5 } else { 0.0 }) / 4.0;
     // What is not a number covers nothing.

@@ -1,30 +1,30 @@
 //! Points and lines on the screen.
 
-use super::setup::{ScreenCorner, Values};
 use crate::Rectangle;
+use crate::execute::cover::setup::{ScreenCorner, Values};
 
 /// A square around a vertex.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Point {
-    pub(super) centre: ScreenCorner,
+pub(in crate::execute) struct Point {
+    pub(in crate::execute) centre: ScreenCorner,
     /// Width and height in pixels.
-    pub(super) size: [f64; 2],
-    pub(super) bits: u32,
+    pub(in crate::execute) size: [f64; 2],
+    pub(in crate::execute) bits: u32,
     /// `true` for the corner of a triangle, whose attributes it has.
-    pub(super) is_corner: bool,
+    pub(in crate::execute) is_corner: bool,
     /// What is added to depths.
-    pub(super) bias: f64,
+    pub(in crate::execute) bias: f64,
 }
 
 /// A line with pixels on end, or columns or rows of them.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Line {
-    pub(super) ends: [ScreenCorner; 2],
-    pub(super) bits: u32,
+pub(in crate::execute) struct Line {
+    pub(in crate::execute) ends: [ScreenCorner; 2],
+    pub(in crate::execute) bits: u32,
     /// The number of pixels across.
-    pub(super) width: i32,
+    pub(in crate::execute) width: i32,
     /// What is added to depths.
-    pub(super) bias: f64,
+    pub(in crate::execute) bias: f64,
 }
 
 /// Returns a place in pixels.
@@ -43,7 +43,7 @@ impl Point {
         [at - half, at + half].map(|value| value.clamp(-MOST, MOST))
     }
 
-    pub(super) fn bounds(&self) -> Rectangle {
+    pub(in crate::execute) fn bounds(&self) -> Rectangle {
         let ([left, right], [top, bottom]) = (self.range(0), self.range(1));
         let [left, top, right, bottom] =
             [left.floor(), top.floor(), right.ceil(), bottom.ceil()].map(|side| side as i32);
@@ -51,7 +51,7 @@ impl Point {
     }
 
     /// Returns `true` if a place in a pixel is inside, or on the left or the upper side.
-    pub(super) fn covers(&self, pixel: [i32; 2], place: [i8; 2]) -> bool {
+    pub(in crate::execute) fn covers(&self, pixel: [i32; 2], place: [i8; 2]) -> bool {
         pixel.into_iter().enumerate().all(|(axis, at)| {
             let [low, high] = self.range(axis);
             let at = f64::from(at) + 0.5 + f64::from(place[axis]) / 16.0;
@@ -61,7 +61,7 @@ impl Point {
 
     /// Returns the values at a place in a pixel. The shares of the other vertices are the place in the square, from the upper left corner: those
     /// attributes that have coordinates of points take them.
-    pub(super) fn values(&self, pixel: [i32; 2], place: [i8; 2]) -> Values {
+    pub(in crate::execute) fn values(&self, pixel: [i32; 2], place: [i8; 2]) -> Values {
         let part = |axis: usize| {
             let [low, high] = self.range(axis);
             let at = f64::from(pixel[axis]) + 0.5 + f64::from(place[axis]) / 16.0;
@@ -78,7 +78,7 @@ impl Point {
 }
 
 impl Line {
-    pub(super) fn bounds(&self) -> Rectangle {
+    pub(in crate::execute) fn bounds(&self) -> Rectangle {
         let [a, b] = [0, 1].map(|end: usize| place(&self.ends[end], self.bits).map(|at| at.clamp(-MOST, MOST)));
         let first = [0, 1].map(|axis: usize| a[axis].min(b[axis]).floor() as i32 - 1 - self.width / 2);
         let end = [0, 1].map(|axis: usize| a[axis].max(b[axis]).floor() as i32 + 2 + self.width / 2);
@@ -90,7 +90,7 @@ impl Line {
     /// A wide line is moved against its shorter axis, and each of its pixels is a column or a row.
     ///
     /// Source: the Vulkan specification, "Bresenham Line Segment Rasterization".
-    pub(super) fn covers(&self, x: i32, y: i32) -> bool {
+    pub(in crate::execute) fn covers(&self, x: i32, y: i32) -> bool {
         if self.width == 1 {
             return self.is_on(x, y, [0.0; 2]);
         }
@@ -138,7 +138,7 @@ impl Line {
     }
 
     /// Returns the values of a pixel: those of the nearest place on the line.
-    pub(super) fn values(&self, x: i32, y: i32) -> Values {
+    pub(in crate::execute) fn values(&self, x: i32, y: i32) -> Values {
         let [a, b] = [0, 1].map(|end: usize| place(&self.ends[end], self.bits));
         let length = [b[0] - a[0], b[1] - a[1]];
         let square = length[0] * length[0] + length[1] * length[1];

@@ -1,19 +1,19 @@
 //! Assembly of primitives from vertices and indices.
 
-use super::interface::{Drawn, Memory, MemoryFault};
+use crate::execute::interface::{Drawn, Memory, MemoryFault};
 use crate::{DrawState, Topology};
 
 /// A primitive of an instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Primitive {
+pub(in crate::execute) struct Primitive {
     /// The indices of its vertices.
-    pub(super) vertices: [u32; 3],
+    pub(in crate::execute) vertices: [u32; 3],
     /// Its number in the instance.
-    pub(super) number: u32,
+    pub(in crate::execute) number: u32,
 }
 
 /// The primitives of an instance, in order.
-pub(super) struct Primitives<'d> {
+pub(in crate::execute) struct Primitives<'d> {
     state: &'d DrawState,
     count: u32,
     /// The number of the next vertex.
@@ -31,7 +31,7 @@ pub(super) struct Primitives<'d> {
 const BLOCK: u64 = 1024;
 
 impl<'d> Primitives<'d> {
-    pub(super) const fn new(state: &'d DrawState, count: u32) -> Self {
+    pub(in crate::execute) const fn new(state: &'d DrawState, count: u32) -> Self {
         Self { state, count, next: 0, kept: [0; 3], length: 0, number: 0, block: Vec::new(), block_start: 0 }
     }
 
@@ -68,7 +68,7 @@ impl<'d> Primitives<'d> {
     }
 
     /// Returns the next primitive.
-    pub(super) fn next(&mut self, memory: &dyn Memory, drawn: &mut Drawn) -> Option<Primitive> {
+    pub(in crate::execute) fn next(&mut self, memory: &dyn Memory, drawn: &mut Drawn) -> Option<Primitive> {
         loop {
             if self.next >= self.count {
                 return None;

@@ -1,28 +1,28 @@
 //! From primitives to pixels: quads of pixels, and waves of the pixel shader.
 
-use super::{
-    depth,
+use crate::execute::{
+    cover::quad::{Quad, Sampled, bits},
+    cover::samples,
+    cover::shapes::{Shape, Shaper, Vertices},
+    geometry::vertices::{Drawable, Group},
     interface::{Drawn, Ended, Interpolant, Memory, PixelWave, Shaders},
-    quad::{Quad, Sampled, bits},
-    samples,
-    shapes::{Shape, Shaper, Vertices},
+    shade::depth,
     target::targets::Targets,
     target::value::Access,
-    vertices::{Drawable, Group},
 };
 use amdgpu_hw::GfxLevel;
 
 use crate::{DrawState, Rectangle, Topology};
 
 /// Draws the primitives of a draw.
-pub(super) struct Pixels<'d> {
-    pub(super) state: &'d DrawState,
-    pub(super) targets: Targets,
-    pub(super) access: Access<'d>,
-    pub(super) drawn: Drawn,
+pub(in crate::execute) struct Pixels<'d> {
+    pub(in crate::execute) state: &'d DrawState,
+    pub(in crate::execute) targets: Targets,
+    pub(in crate::execute) access: Access<'d>,
+    pub(in crate::execute) drawn: Drawn,
     quads: Vec<Quad>,
     primitives: Vec<Vec<Interpolant>>,
-    pub(super) is_early: bool,
+    pub(in crate::execute) is_early: bool,
 }
 
 /// The primitive whose quads are made.
@@ -37,7 +37,7 @@ struct Current {
 }
 
 impl<'d> Pixels<'d> {
-    pub(super) fn new(state: &'d DrawState, targets: Targets, memory: &'d dyn Memory) -> Self {
+    pub(in crate::execute) fn new(state: &'d DrawState, targets: Targets, memory: &'d dyn Memory) -> Self {
         Self {
             state,
             targets,
@@ -50,7 +50,7 @@ impl<'d> Pixels<'d> {
     }
 
     /// Draws a primitive.
-    pub(super) fn primitive(
+    pub(in crate::execute) fn primitive(
         &mut self,
         group: &Group,
         drawable: Drawable,
@@ -236,7 +236,7 @@ impl<'d> Pixels<'d> {
     }
 
     /// Returns an error if metadata tells of compression.
-    pub(super) fn check(&self) -> Result<(), Ended> {
+    pub(in crate::execute) fn check(&self) -> Result<(), Ended> {
         match self.access.compressed {
             Some(code) => Err(Ended::Hang(format!("metadata has {code:#x}, which tells of compression"))),
             None => Ok(()),
@@ -276,7 +276,7 @@ impl<'d> Pixels<'d> {
     }
 
     /// Runs the pixel shader for all quads that wait, and writes what it exports.
-    pub(super) fn flush(&mut self, shaders: &mut dyn Shaders) -> Result<(), Ended> {
+    pub(in crate::execute) fn flush(&mut self, shaders: &mut dyn Shaders) -> Result<(), Ended> {
         let (quads, primitives) = (std::mem::take(&mut self.quads), std::mem::take(&mut self.primitives));
         if quads.is_empty() {
             return Ok(());

@@ -1,7 +1,7 @@
 //! The tests of depth and stencil.
 
-use super::{
-    quad::Quad,
+use crate::execute::{
+    cover::quad::Quad,
     target::plane::Plane,
     target::targets::Targets,
     target::value::{Access, number, stored},
@@ -10,22 +10,22 @@ use crate::{Depth, DrawState};
 
 /// The values of a pixel that are tested.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Tested {
-    pub(super) x: u32,
-    pub(super) y: u32,
-    pub(super) layer: u32,
-    pub(super) sample: u32,
-    pub(super) z: f32,
+pub(in crate::execute) struct Tested {
+    pub(in crate::execute) x: u32,
+    pub(in crate::execute) y: u32,
+    pub(in crate::execute) layer: u32,
+    pub(in crate::execute) sample: u32,
+    pub(in crate::execute) z: f32,
     /// The stencil reference that the shader exports.
-    pub(super) reference: Option<u8>,
-    pub(super) is_front: bool,
+    pub(in crate::execute) reference: Option<u8>,
+    pub(in crate::execute) is_front: bool,
     /// The range that depth is clamped to.
-    pub(super) range: [f32; 2],
+    pub(in crate::execute) range: [f32; 2],
 }
 
 impl Tested {
     /// Returns the values of a sample of a lane.
-    pub(super) fn new(quad: &Quad, lane: usize, sample: u32) -> Self {
+    pub(in crate::execute) fn new(quad: &Quad, lane: usize, sample: u32) -> Self {
         let [x, y] = quad.pixel(lane).map(|at| at as u32);
         Self {
             x,
@@ -46,7 +46,12 @@ fn place(plane: Option<&Plane>, tested: &Tested) -> Option<(u64, usize)> {
 }
 
 /// Tests a pixel and writes depth and stencil. Returns `true` if it passes.
-pub(super) fn test(state: &DrawState, targets: &mut Targets, access: &mut Access<'_>, tested: &Tested) -> bool {
+pub(in crate::execute) fn test(
+    state: &DrawState,
+    targets: &mut Targets,
+    access: &mut Access<'_>,
+    tested: &Tested,
+) -> bool {
     let depth: &Depth = &state.depth;
     let format = depth.plane.map_or(3, |plane| plane.format);
     // Pixels outside of a target that is bound are not drawn.

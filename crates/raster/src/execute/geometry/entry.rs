@@ -2,20 +2,20 @@
 
 use amdgpu_hw::GfxLevel;
 
-use super::interface::VertexWave;
+use crate::execute::interface::VertexWave;
 use crate::{DrawState, FrontEnd};
 
 /// The vertices and primitives of a wave.
-pub(super) struct Contents<'g> {
+pub(in crate::execute) struct Contents<'g> {
     /// The index and the primitive of each vertex, for the number that a vertex shader may get.
-    pub(super) vertices: &'g [(u32, u32)],
+    pub(in crate::execute) vertices: &'g [(u32, u32)],
     /// The places of the vertices of each primitive in the wave, and its number.
-    pub(super) primitives: &'g [([u8; 3], u32)],
-    pub(super) instance: u32,
+    pub(in crate::execute) primitives: &'g [([u8; 3], u32)],
+    pub(in crate::execute) instance: u32,
     /// The number of the wave in the draw.
-    pub(super) number: u64,
+    pub(in crate::execute) number: u64,
     /// The place of the wave's parameters in the attribute ring, in bytes (GFX11 and later).
-    pub(super) ring_offset: u64,
+    pub(in crate::execute) ring_offset: u64,
 }
 
 /// Returns a primitive as NGG programs export it: ten bits for each vertex, from GFX12 on nine.
@@ -25,7 +25,7 @@ fn packed(level: GfxLevel, [a, b, c]: [u8; 3]) -> u32 {
 }
 
 /// Returns the places of a packed primitive; `None` if it is not to be drawn.
-pub(super) fn unpacked(level: GfxLevel, word: u32) -> Option<[u8; 3]> {
+pub(in crate::execute) fn unpacked(level: GfxLevel, word: u32) -> Option<[u8; 3]> {
     let bits = if level >= GfxLevel::Gfx12 { 9 } else { 10 };
     (word >> 31 == 0).then(|| [0, 1, 2].map(|index| (word >> (bits * index)) as u8))
 }
@@ -33,7 +33,7 @@ pub(super) fn unpacked(level: GfxLevel, word: u32) -> Option<[u8; 3]> {
 /// Returns the wave with its initial registers.
 ///
 /// Sources: Mesa 25.0.7 `radv_shader_args.c` and `ac_shader_args.h` for the order of registers.
-pub(super) fn vertex_wave(state: &DrawState, contents: &Contents<'_>) -> VertexWave {
+pub(in crate::execute) fn vertex_wave(state: &DrawState, contents: &Contents<'_>) -> VertexWave {
     match state.front_end {
         FrontEnd::Ngg { is_passthrough, .. } => merged(state, contents, is_passthrough),
         _ => legacy(state, contents),
@@ -93,7 +93,7 @@ fn merged(state: &DrawState, contents: &Contents<'_>, is_passthrough: bool) -> V
 }
 
 /// Returns a mask of the lowest lanes.
-pub(super) const fn mask(count: usize) -> u64 {
+pub(in crate::execute) const fn mask(count: usize) -> u64 {
     if count >= 64 { u64::MAX } else { (1 << count) - 1 }
 }
 

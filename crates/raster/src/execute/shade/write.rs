@@ -2,13 +2,13 @@
 
 use amdgpu_hw::GfxLevel;
 
-use super::{
-    blend::{self, Inputs},
-    depth::{self, Tested},
+use crate::execute::{
+    cover::quad::{Quad, bits},
+    cover::samples,
     interface::{Ended, Export},
-    pixels::Pixels,
-    quad::{Quad, bits},
-    samples,
+    shade::blend::{self, Inputs},
+    shade::depth::{self, Tested},
+    shade::pixels::Pixels,
     target::dcc,
     target::format::Format,
     target::value::Access,
@@ -58,7 +58,7 @@ impl Extra {
 
 impl Pixels<'_> {
     /// Tests what was not tested before the shader, and writes colours.
-    pub(super) fn write(&mut self, quads: &[Quad], exports: &[Export]) -> Result<(), Ended> {
+    pub(in crate::execute) fn write(&mut self, quads: &[Quad], exports: &[Export]) -> Result<(), Ended> {
         let state = self.state;
         if let Some(export) = exports.iter().find(|export| !matches!(export.target, 0..=9 | DUAL..=22)) {
             return Err(Ended::Hang(format!("the pixel shader exports to target {}", export.target)));
@@ -127,8 +127,8 @@ impl Pixels<'_> {
         if self.targets.opens_only || self.access.compressed.is_some() {
             return;
         }
-        if state.operation.mode == super::target::targets::RESOLVE {
-            super::resolve::resolve(&self.targets, &mut self.access, pixel);
+        if state.operation.mode == crate::execute::target::targets::RESOLVE {
+            crate::execute::shade::resolve::resolve(&self.targets, &mut self.access, pixel);
             return;
         }
         for (colour, format, plane) in &self.targets.colours {

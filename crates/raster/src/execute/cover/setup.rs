@@ -4,37 +4,37 @@ use crate::Rectangle;
 
 /// A corner on the screen.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct ScreenCorner {
+pub(in crate::execute) struct ScreenCorner {
     /// The place in units of the snapping.
-    pub(super) x: i64,
-    pub(super) y: i64,
-    pub(super) z: f64,
+    pub(in crate::execute) x: i64,
+    pub(in crate::execute) y: i64,
+    pub(in crate::execute) z: f64,
     /// The reciprocal of w.
-    pub(super) inverse_w: f64,
+    pub(in crate::execute) inverse_w: f64,
     /// The shares of the primitive's vertices, for perspective and for linear interpolation.
-    pub(super) shares: [f64; 3],
-    pub(super) linear: [f64; 3],
+    pub(in crate::execute) shares: [f64; 3],
+    pub(in crate::execute) linear: [f64; 3],
 }
 
 /// The values of a pixel.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Values {
-    pub(super) perspective: [f32; 2],
-    pub(super) linear: [f32; 2],
-    pub(super) z: f32,
-    pub(super) w: f32,
+pub(in crate::execute) struct Values {
+    pub(in crate::execute) perspective: [f32; 2],
+    pub(in crate::execute) linear: [f32; 2],
+    pub(in crate::execute) z: f32,
+    pub(in crate::execute) w: f32,
 }
 
 /// A triangle, or a rectangle of which a triangle is half.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Area {
+pub(in crate::execute) struct Area {
     corners: [ScreenCorner; 3],
     /// Twice the area, negative if the corners go round counter-clockwise.
     twice: i64,
     bits: u32,
     is_rectangle: bool,
     /// What is added to depths.
-    pub(super) bias: f64,
+    pub(in crate::execute) bias: f64,
 }
 
 /// Larger coordinates would overflow the edge functions.
@@ -42,7 +42,7 @@ const MOST: u64 = 1 << 29;
 
 impl Area {
     /// Creates an area of three corners; `None` if it covers nothing.
-    pub(super) fn new(corners: [ScreenCorner; 3], bits: u32, is_rectangle: bool) -> Option<Self> {
+    pub(in crate::execute) fn new(corners: [ScreenCorner; 3], bits: u32, is_rectangle: bool) -> Option<Self> {
         if corners.iter().any(|corner| corner.x.unsigned_abs() > MOST || corner.y.unsigned_abs() > MOST) {
             return None;
         }
@@ -52,12 +52,12 @@ impl Area {
     }
 
     /// Returns `true` if the corners go round clockwise as seen: y grows downward.
-    pub(super) const fn is_clockwise(&self) -> bool {
+    pub(in crate::execute) const fn is_clockwise(&self) -> bool {
         self.twice > 0
     }
 
     /// Returns the pixels that may be covered.
-    pub(super) fn bounds(&self) -> Rectangle {
+    pub(in crate::execute) fn bounds(&self) -> Rectangle {
         let range = |of: fn(&ScreenCorner) -> i64| {
             let values = self.corners.map(|corner| of(&corner));
             let (low, high) = (values.into_iter().min().unwrap_or(0), values.into_iter().max().unwrap_or(0));
@@ -75,7 +75,7 @@ impl Area {
     }
 
     /// Returns the larger of the changes of depth from pixel to pixel along both axes.
-    pub(super) fn slope(&self) -> f64 {
+    pub(in crate::execute) fn slope(&self) -> f64 {
         let [a, b, c] = &self.corners;
         let [bx, by, cx, cy] = [b.x - a.x, b.y - a.y, c.x - a.x, c.y - a.y].map(|length| length as f64);
         let (bz, cz) = (b.z - a.z, c.z - a.z);
@@ -85,7 +85,7 @@ impl Area {
     }
 
     /// Returns the largest depth of a corner.
-    pub(super) fn largest_depth(&self) -> f64 {
+    pub(in crate::execute) fn largest_depth(&self) -> f64 {
         self.corners.iter().map(|corner| corner.z.abs()).fold(0.0, f64::max)
     }
 
@@ -100,7 +100,7 @@ impl Area {
     }
 
     /// Returns `true` if a place in a pixel is inside, or on a top or left edge.
-    pub(super) fn covers(&self, pixel: [i32; 2], place: [i8; 2]) -> bool {
+    pub(in crate::execute) fn covers(&self, pixel: [i32; 2], place: [i8; 2]) -> bool {
         let place = self.place(pixel, place);
         if self.is_rectangle {
             let [px, py] = place;
@@ -115,7 +115,7 @@ impl Area {
     }
 
     /// Returns the values at a place in a pixel, which may be outside.
-    pub(super) fn values(&self, pixel: [i32; 2], place: [i8; 2]) -> Values {
+    pub(in crate::execute) fn values(&self, pixel: [i32; 2], place: [i8; 2]) -> Values {
         let area = self.twice.abs() as f64;
         let weights = self.edges(self.place(pixel, place)).map(|(value, _)| value as f64 / area);
         let sum = |of: &dyn Fn(&ScreenCorner) -> f64| -> f64 {
@@ -130,7 +130,7 @@ impl Area {
 }
 
 /// Returns a coordinate in units of the snapping.
-pub(super) fn snapped(value: f32, bits: u32, rounding: u32, centre_is_half: bool) -> i64 {
+pub(in crate::execute) fn snapped(value: f32, bits: u32, rounding: u32, centre_is_half: bool) -> i64 {
     let scaled = f64::from(value) * f64::from(1_u32 << bits);
     let rounded = match rounding {
         0 => scaled.trunc(),
