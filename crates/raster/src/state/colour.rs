@@ -108,6 +108,54 @@ pub struct Metadata {
     pub clear_words: [u32; 2],
 }
 
+impl Metadata {
+    fn new(registers: &Registers<'_>, index: u32) -> Self {
+        let level = registers.level();
+        let attribute = |name| registers.element_field([r::CB_COLOR0_ATTRIB, r::CB_COLOR1_ATTRIB], index, name);
+        let third = |name| registers.element_field([r::CB_COLOR0_ATTRIB3, r::CB_COLOR1_ATTRIB3], index, name);
+        let raw_pitch = |name| registers.element_field([r::CB_COLOR0_PITCH, r::CB_COLOR1_PITCH], index, name);
+        let tiled = level <= GfxLevel::Gfx8;
+        let address = |low: [Register; 2], high: [Register; 2]| {
+            let high = u64::from(registers.element(high, index) & 0xff);
+            high << 40 | u64::from(registers.element(low, index)) << 8
+        };
+        Self {
+            dcc: address(
+                [r::CB_COLOR0_DCC_BASE, r::CB_COLOR1_DCC_BASE],
+                [r::CB_COLOR0_DCC_BASE_EXT, r::CB_COLOR1_DCC_BASE_EXT],
+            ),
+            cmask: address(
+                [r::CB_COLOR0_CMASK, r::CB_COLOR1_CMASK],
+                [r::CB_COLOR0_CMASK_BASE_EXT, r::CB_COLOR1_CMASK_BASE_EXT],
+            ),
+            // The register counts squares of 128 pixels, which have 256 tiles of four bits.
+            cmask_slice: 128
+                * (registers.element_field([r::CB_COLOR0_CMASK_SLICE, r::CB_COLOR1_CMASK_SLICE], index, "tile_max")
+                    + 1),
+            fmask: address(
+                [r::CB_COLOR0_FMASK, r::CB_COLOR1_FMASK],
+                [r::CB_COLOR0_FMASK_BASE_EXT, r::CB_COLOR1_FMASK_BASE_EXT],
+            ),
+            fmask_mode: if tiled {
+                attribute("fmask_tile_mode_index")
+            } else {
+                attribute("fmask_sw_mode") | third("fmask_sw_mode")
+            },
+            fmask_pitch: if matches!(level, GfxLevel::Gfx7 | GfxLevel::Gfx8) {
+                8 * (raw_pitch("fmask_tile_max") + 1)
+            } else {
+                0
+            },
+            is_pipe_aligned: attribute("pipe_aligned") != 0 || third("dcc_pipe_aligned") != 0,
+            is_backend_aligned: attribute("rb_aligned") != 0,
+            clear_words: [
+                registers.element([r::CB_COLOR0_CLEAR_WORD0, r::CB_COLOR1_CLEAR_WORD0], index),
+                registers.element([r::CB_COLOR0_CLEAR_WORD1, r::CB_COLOR1_CLEAR_WORD1], index),
+            ],
+        }
+    }
+}
+
 /// A colour target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Colour {
@@ -174,10 +222,10 @@ impl Colour {
         let low = registers.element([r::CB_COLOR0_BASE, r::CB_COLOR1_BASE], index);
         let high = registers.element([r::CB_COLOR0_BASE_EXT, r::CB_COLOR1_BASE_EXT], index) & 0xff;
         let tiled = level <= GfxLevel::Gfx8;
-        let raw_pitch = |name| registers.element_field([r::CB_COLOR0_PITCH, r::CB_COLOR1_PITCH], index, name);
+        let pitch = |name| registers.element_field([r::CB_COLOR0_PITCH, r::CB_COLOR1_PITCH], index, name);
         let slice = registers.element_field([r::CB_COLOR0_SLICE, r::CB_COLOR1_SLICE], index, "tile_max");
         let (size, pitch) = if tiled {
-            let wide = 8 * (raw_pitch("tile_max") + 1);
+            let wide = 8 * (pitch("tile_max") + 1);
             ([wide, 64 * (slice + 1) / wide], wide)
         } else {
             let epitch = registers.element_field([r::CB_MRT0_EPITCH, r::CB_MRT1_EPITCH], index, "epitch");
@@ -201,10 +249,6 @@ impl Colour {
         };
         let fdcc =
             registers.element_field([r::CB_COLOR0_FDCC_CONTROL, r::CB_COLOR1_FDCC_CONTROL], index, "fdcc_enable");
-        let address = |low: [Register; 2], high: [Register; 2]| {
-            let high = u64::from(registers.element(high, index) & 0xff);
-            high << 40 | u64::from(registers.element(low, index)) << 8
-        };
         Some(Self {
             index,
             format,
@@ -228,43 +272,7 @@ impl Colour {
             has_cmask: info("fast_clear") != 0,
             has_fmask: info("compression") != 0,
             has_dcc: info("dcc_enable") != 0 || fdcc != 0,
-            metadata: Metadata {
-                dcc: address(
-                    [r::CB_COLOR0_DCC_BASE, r::CB_COLOR1_DCC_BASE],
-                    [r::CB_COLOR0_DCC_BASE_EXT, r::CB_COLOR1_DCC_BASE_EXT],
-                ),
-                cmask: address(
-                    [r::CB_COLOR0_CMASK, r::CB_COLOR1_CMASK],
-                    [r::CB_COLOR0_CMASK_BASE_EXT, r::CB_COLOR1_CMASK_BASE_EXT],
-                ),
-                // The register counts squares of 128 pixels, which have 256 tiles of four bits.
-                cmask_slice: 128
-                    * (registers.element_field(
-                        [r::CB_COLOR0_CMASK_SLICE, r::CB_COLOR1_CMASK_SLICE],
-                        index,
-                        "tile_max",
-                    ) + 1),
-                fmask: address(
-                    [r::CB_COLOR0_FMASK, r::CB_COLOR1_FMASK],
-                    [r::CB_COLOR0_FMASK_BASE_EXT, r::CB_COLOR1_FMASK_BASE_EXT],
-                ),
-                fmask_mode: if tiled {
-                    attribute("fmask_tile_mode_index")
-                } else {
-                    attribute("fmask_sw_mode") | third("fmask_sw_mode")
-                },
-                fmask_pitch: if matches!(level, GfxLevel::Gfx7 | GfxLevel::Gfx8) {
-                    8 * (raw_pitch("fmask_tile_max") + 1)
-                } else {
-                    0
-                },
-                is_pipe_aligned: attribute("pipe_aligned") != 0 || third("dcc_pipe_aligned") != 0,
-                is_backend_aligned: attribute("rb_aligned") != 0,
-                clear_words: [
-                    registers.element([r::CB_COLOR0_CLEAR_WORD0, r::CB_COLOR1_CLEAR_WORD0], index),
-                    registers.element([r::CB_COLOR0_CLEAR_WORD1, r::CB_COLOR1_CLEAR_WORD1], index),
-                ],
-            },
+            metadata: Metadata::new(registers, index),
         })
     }
 

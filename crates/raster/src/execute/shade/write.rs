@@ -36,11 +36,8 @@ impl Extra {
         let word = |index: usize| export.values[index][lane];
         // Alone, a stencil value and a mask have 16 bits each.
         let is_short = state.depth_format == 7;
-        let (stencil, mask) = match (is_short, export.is_compressed) {
-            (true, true) => (word(1), word(2)),
-            (true, false) => (word(0) >> 16, word(1)),
-            _ => (word(1), word(2)),
-        };
+        let (stencil, mask) =
+            if is_short && !export.is_compressed { (word(0) >> 16, word(1)) } else { (word(1), word(2)) };
         // From GFX11 on, alpha that becomes a mask is beside depth if depth, stencil or a mask is exported.
         let alpha = match state.depth_format {
             3 => Some(word(1)),

@@ -40,7 +40,11 @@ enum Order {
     Equation { tables: Box<MetaTables>, slice: u64 },
 }
 
+/// The tiles that have each dword, by its address.
+type Tiles = HashMap<u64, Vec<[u32; 3]>>;
+
 /// The part of a dword that tells of depth or of stencil.
+#[derive(Clone, Copy)]
 struct Part {
     /// 0 for depth, 1 for stencil.
     number: usize,
@@ -63,7 +67,7 @@ pub(in crate::execute) struct Htile {
     /// The stored forms of the clear values.
     clears: [u32; 2],
     /// The tiles of a layer by the address of their dword, where several may share one: of depth and of stencil.
-    sharing: [Option<(u32, HashMap<u64, Vec<[u32; 3]>>)>; 2],
+    sharing: [Option<(u32, Tiles)>; 2],
     may_share: bool,
     /// The tiles that are known to be plain, and the last of them.
     plain: HashSet<[u32; 3]>,
@@ -181,7 +185,7 @@ impl Htile {
         }
         let layer = tile[2];
         if self.sharing[part].as_ref().is_none_or(|(known, _)| *known != layer) {
-            let mut by_address: HashMap<u64, Vec<[u32; 3]>> = HashMap::new();
+            let mut by_address = Tiles::new();
             let [columns, rows] = self.size.map(|side| side.div_ceil(SIDE));
             for other in (0..rows).flat_map(|y| (0..columns).map(move |x| [x, y, layer])) {
                 if let Some(address) = self.address(other, plane) {
