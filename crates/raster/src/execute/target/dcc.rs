@@ -19,7 +19,7 @@ use amdgpu_surface::{
 
 use super::{
     format::Format,
-    plane::{Plane, fmask_level, fmask_plane},
+    plane::{Plane, colour_level, fmask_level, fmask_plane},
     value::Access,
 };
 use crate::{Colour, Feature};
@@ -143,6 +143,8 @@ impl Dcc {
                 _ => chip.and_then(|chip| equation(chip, colour, format.bits())),
             };
             let (order, offset) = found.ok_or(Feature::Dcc)?;
+            let base =
+                if level == GfxLevel::Gfx8 { meta.dcc & !(swizzled(chip, colour, format) - 1) } else { meta.dcc };
             // Samples that fill a block of 256 bytes side by side share its code.
             let is_shared = match &order {
                 Order::Rows { size: [width, height], .. } => {
@@ -150,7 +152,7 @@ impl Dcc {
                 }
                 _ => false,
             };
-            all.push(make(order, meta.dcc.wrapping_add(offset), plane.samples > 1 && !is_shared, None));
+            all.push(make(order, base.wrapping_add(offset), plane.samples > 1 && !is_shared, None));
         }
         if has_fmask {
             let (order, base) = chip.and_then(|chip| mask(chip, colour)).ok_or(Feature::Cmask)?;
@@ -333,6 +335,14 @@ impl Dcc {
             }
         }
     }
+}
+
+/// Returns the bytes over which the tile swizzle of a target spreads on GFX8: the low bits of the address of DCC have a part of it.
+fn swizzled(chip: Option<&Chip>, colour: &Colour, format: &Format) -> u64 {
+    let level = chip.and_then(|chip| colour_level(chip, colour, format.bits()));
+    level
+        .filter(|level| level.mode.is_macro())
+        .map_or(256, |level| 256 * u64::from(level.info.pipes().max(1)) * u64::from(level.info.banks.max(1)))
 }
 
 /// Returns the order of the CMASK of a target with FMASK, and its address.

@@ -84,14 +84,9 @@ pub(in crate::execute) fn depth_plane(
     }
 }
 
-/// Returns the plane of a colour target; `None` if it has no addresses.
-pub(in crate::execute) fn colour_plane(
-    level: GfxLevel,
-    chip: Option<&Chip>,
-    colour: &Colour,
-    bits: u32,
-) -> Option<Plane> {
-    let facts = Facts {
+/// Returns the facts of a colour target.
+fn colour_facts(colour: &Colour, bits: u32) -> Facts {
+    Facts {
         bits,
         size: colour.size,
         slices: colour.depth,
@@ -104,8 +99,28 @@ pub(in crate::execute) fn colour_plane(
         layers: colour.layers,
         samples: 1 << colour.fragments,
         is_fmask: false,
-    };
-    plane(level, chip, &facts)
+    }
+}
+
+/// Returns the plane of a colour target; `None` if it has no addresses.
+pub(in crate::execute) fn colour_plane(
+    level: GfxLevel,
+    chip: Option<&Chip>,
+    colour: &Colour,
+    bits: u32,
+) -> Option<Plane> {
+    plane(level, chip, &colour_facts(colour, bits))
+}
+
+/// Returns the first level of a colour target on GFX6 to GFX8.
+pub(in crate::execute) fn colour_level(chip: &Chip, colour: &Colour, bits: u32) -> Option<addr1::Level> {
+    first_level(chip, &colour_facts(colour, bits))
+}
+
+/// Returns the first level of an image in tiles.
+fn first_level(chip: &Chip, facts: &Facts) -> Option<addr1::Level> {
+    let layout = addr1::layout_of_view(chip, &tiled_image(facts), facts.mode).ok()?;
+    layout.level(0).map(|(level, _)| *level)
 }
 
 /// Returns the facts of a target's FMASK, which is an image with one sample.
@@ -137,9 +152,7 @@ pub(in crate::execute) fn fmask_plane(level: GfxLevel, chip: Option<&Chip>, colo
 
 /// Returns the first level of a target's FMASK on GFX6 to GFX8.
 pub(in crate::execute) fn fmask_level(chip: &Chip, colour: &Colour) -> Option<addr1::Level> {
-    let facts = fmask_facts(colour);
-    let layout = addr1::layout_of_view(chip, &tiled_image(&facts), facts.mode).ok()?;
-    layout.level(0).map(|(level, _)| *level)
+    first_level(chip, &fmask_facts(colour))
 }
 
 /// Returns the plane of a target; `None` if it has no addresses.
