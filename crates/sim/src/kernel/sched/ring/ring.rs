@@ -1,4 +1,26 @@
 //! Rings: threads that run jobs.
+//!
+//! # Why each job ends once, and in its turn
+//!
+//! 1. **One place.** A job is in `waiting`, or its ring's thread has it, or [`Ring::end_killed`] has just taken it out to end it. It
+//!    moves by value, so it is never in two places and cannot end twice.
+//! 2. **One end.** `Shared::end` takes the job by value. It releases the job's memory and page tables first, then writes the sequence
+//!    number, lowers the load and signals the fence last. Whoever saw the fence finds nothing left of the job. Only a mutation that
+//!    tests must detect leaves the fence unsignalled.
+//! 3. **Order of an entity.** Only a job that is the oldest of its entity in `waiting` and has no dependency left may start
+//!    (`due`). A killed job may also end beside the running one, but not while that is of the same entity.
+//! 4. **What runs is known.** `running` is set with `waiting` locked, in the step that takes the job out. Whoever holds both locks sees
+//!    each job in one of them: [`Ring::has_jobs`] and [`Ring::abandon`] miss none. The locks are always taken in that order.
+//! 5. **A cancel hits its job.** `abandoned` is cleared with `running` locked when a job starts, and set with it locked only if the
+//!    running job is of the file that ends. `cancelled` is cleared before the job's fence counts as started; a reset that sets it
+//!    afterwards means this job, and one that set it before meant the job that has ended.
+//! 6. **No lost wake-up.** The thread sleeps in [`Events::wait`], which evaluates its condition again after each notification. Each
+//!    change that may let a job start is followed by one: a new job, the end of a job, a signalled fence, the end of the ring.
+//! 7. **No lock during a job.** IBs are executed, and objects dropped, without `waiting` and `running`. A job may hence wait as long as
+//!    it likes for another ring's memory.
+//! 8. **The end of a ring.** Drop sets `stopping`, which ends waits of the running job as a cancel does, and joins the thread. The
+//!    thread holds the device only by a `Weak`, so a job does not keep its device alive; if the thread itself drops the last handle, it
+//!    does not join itself.
 
 use std::{
     cmp::Reverse,

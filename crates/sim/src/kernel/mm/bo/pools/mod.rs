@@ -3,6 +3,26 @@
 //! A BO's bytes are in one file regardless of its domain: CPU mappings show the same file before and after a move, so a move only
 //! changes the accounting, and contents always survive. Only contents that the driver discards are really erased, see
 //! [`Signs::lost`].
+//!
+//! # Why the usage is right, and nothing is evicted that is in use
+//!
+//! 1. **One lock.** All figures and queues are in one [`State`] behind one mutex. The only locks taken under it are those of
+//!    reservations, under which none is taken.
+//! 2. **One owner.** Each BO has one [`Taken`], and pinned memory a [`Pinned`]. Its drop removes its share, and nothing else does.
+//! 3. **Counted where it is.** `used` is the sum of the sizes by their places: only `State::add`, `remove` and `move_to` change the
+//!    place of a BO, and each changes the sum with it. Pinned memory is counted once and never moves.
+//! 4. **Queued where it is.** A BO is in the queue of its place, under the ticket of its class and its last use that the queue knows.
+//!    The same three functions insert and remove it, with the ticket that it had then; a later use changes `used` and leaves the
+//!    ticket as it is until the BO is moved or considered for eviction.
+//! 5. **Room before a move.** `State::find` returns a place only if it has room for all bytes, and `move_to` follows while the lock is
+//!    still held. The usage of a pool therefore never exceeds its size.
+//! 6. **Evictions end.** Each eviction moves one BO from its pool to another place that has room, and nothing moves back during
+//!    the search. A search evicts each BO at most once for each pool, and then fails with ENOMEM.
+//! 7. **What a submission uses stays.** [`Pools::settle`] gives all BOs of the submission the same new time before it moves any, and
+//!    evicts none that was used since then or shares the reservation of the submission's page tables ([`Keep`]). The guard that it
+//!    returns holds the lock until the submission has its fences, so no other request can evict them in between.
+//! 8. **Running jobs go on.** An eviction leaves `reachable` as it was, because the page tables of a running job keep their entries
+//!    until its end. Only a move for a new use sets it.
 
 mod budget;
 pub(crate) mod groups;
