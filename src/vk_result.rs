@@ -1,9 +1,9 @@
 //! The results of memory calls and submissions, with Vulkan's values.
 
 use crate::{
-    uapi::{Argument, Ctx, Errno, PrimeHandle},
+    uapi::{Argument, Ctx, Errno, GemMmap, PrimeHandle},
     vamgr::VaError,
-    winsys::Error,
+    winsys::{Error, KernelError, Misaligned, NoAddress, OpenError, Subject},
 };
 
 /// The part of Vulkan's `VkResult` that a driver returns when it creates a device, allocates, imports or maps device
@@ -66,62 +66,82 @@ impl Error {
     pub fn vk_result(&self) -> VkResult {
         match self {
             _ if self.loss().is_some() => VkResult::DeviceLost,
-            Self::NotAmdgpu { .. }
-            | Self::DriverVersion { .. }
-            | Self::UnknownChip { .. }
-            | Self::UnknownGfxVersion { .. } => VkResult::IncompatibleDriver,
-            Self::Open { .. }
-            | Self::FileInUse
-            | Self::FilesNotCompared { .. }
-            | Self::NoAcceleration
-            | Self::NoSyncobj
-            | Self::NoRings
-            | Self::Addresses(_) => VkResult::InitializationFailed,
+            Self::Open(error) => match error {
+                OpenError::NotAmdgpu { .. }
+                | OpenError::DriverVersion { .. }
+                | OpenError::UnknownChip { .. }
+                | OpenError::UnknownGfxVersion { .. } => VkResult::IncompatibleDriver,
+                _ => VkResult::InitializationFailed,
+            },
             Self::Timeout { .. } => VkResult::Timeout,
-            Self::Address { is_fixed: true, .. } => VkResult::InvalidOpaqueCaptureAddress,
-            Self::Address { source: VaError::HostMemory { .. }, .. } => VkResult::OutOfHostMemory,
-            Self::Address { .. } => VkResult::OutOfDeviceMemory,
-            // Source: Linux 6.12 `amdgpu_ctx.c`, `amdgpu_ctx_alloc`: ids up to `AMDGPU_VM_MAX_NUM_CTX`.
-            Self::Ioctl { request, errno: Errno::ENOSPC } if *request == Ctx::NAME => VkResult::TooManyObjects,
-            Self::OutOfMemory { .. } | Self::CreateBo { .. } | Self::BoRule { .. } | Self::Bind { .. } => {
-                VkResult::OutOfDeviceMemory
+            Self::Address(NoAddress { is_fixed: true, .. }) => VkResult::InvalidOpaqueCaptureAddress,
+            Self::Address(NoAddress { source: VaError::HostMemory { .. }, .. }) => VkResult::OutOfHostMemory,
+            Self::Address(_) | Self::OutOfMemory { .. } | Self::BoRule(_) => VkResult::OutOfDeviceMemory,
+            Self::Kernel(error) => refusal(error),
+            Self::Unmappable(_) | Self::Misaligned(Misaligned { what: "placed address", .. }) => {
+                VkResult::MemoryMapFailed
             }
-            Self::Bo { request, .. } if *request == PrimeHandle::NAME => VkResult::OutOfDeviceMemory,
-            Self::NotMappable { .. }
-            | Self::ForeignMemory { .. }
-            | Self::Misaligned { what: "placed address", .. }
-            | Self::Bo { request: "mmap" | "AMDGPU_GEM_MMAP", .. } => VkResult::MemoryMapFailed,
             Self::NotPermitted { .. } => VkResult::NotPermitted,
             Self::Unsupported { .. } => VkResult::FeatureNotPresent,
-            Self::HostMemory { .. } | Self::Ioctl { errno: Errno::ENOMEM | Errno::EMFILE | Errno::ENOSPC, .. } => {
-                VkResult::OutOfHostMemory
-            }
-            Self::Descriptor { .. } => VkResult::InvalidExternalHandle,
+            Self::HostMemory(_) => VkResult::OutOfHostMemory,
             _ => VkResult::Unknown,
         }
+    }
+}
+
+/// Gives the errors of operations the results of the error of any operation.
+macro_rules! results {
+    ($($error:ident)+) => {
+        $(impl crate::winsys::$error {
+            /// Returns RADV's result for this error; see [`Error::vk_result`].
+            pub fn vk_result(&self) -> VkResult {
+                Error::from(*self).vk_result()
+            }
+        })+
+    };
+}
+
+results! {
+    KernelError CreateBoError UserMemoryError ExportError ImportError SetMetadataError BindError CreateBoundError MapError AccessError
+}
+
+/// Returns the result for a request that the kernel refused.
+fn refusal(error: &KernelError) -> VkResult {
+    match (error.subject, error.request, error.errno) {
+        // Source: Linux 6.12 `amdgpu_ctx.c`, `amdgpu_ctx_alloc`: ids up to `AMDGPU_VM_MAX_NUM_CTX`.
+        (Subject::None, Ctx::NAME, Errno::ENOSPC) => VkResult::TooManyObjects,
+        (Subject::NewBo { .. } | Subject::Range { .. }, ..) => VkResult::OutOfDeviceMemory,
+        (Subject::Bo { .. }, PrimeHandle::NAME, _) => VkResult::OutOfDeviceMemory,
+        (Subject::Bo { .. }, "mmap" | GemMmap::NAME, _) => VkResult::MemoryMapFailed,
+        (Subject::None, _, Errno::ENOMEM | Errno::EMFILE | Errno::ENOSPC) => VkResult::OutOfHostMemory,
+        (Subject::Descriptor { .. }, ..) => VkResult::InvalidExternalHandle,
+        _ => VkResult::Unknown,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::vamgr::VaWindow;
+    use crate::{vamgr::VaWindow, winsys::HostMemory};
 
     #[test]
     fn bring_up_and_limits_have_results_of_their_own() {
-        let ctx = |errno| Error::Ioctl { request: Ctx::NAME, errno };
-        let address = |is_fixed, source| Error::Address { is_fixed, source };
+        let ctx = |errno| Error::Kernel(KernelError::new(Ctx::NAME, errno));
+        let address = |is_fixed, source| Error::Address(NoAddress { is_fixed, source });
         let table = [
-            (Error::Open { path: "/nowhere".into(), errno: Errno::ENOENT }, VkResult::InitializationFailed),
-            (Error::FileInUse, VkResult::InitializationFailed),
-            (Error::NoAcceleration, VkResult::InitializationFailed),
-            (Error::NotAmdgpu { name: "i915".into() }, VkResult::IncompatibleDriver),
-            (Error::DriverVersion { major: 2, minor: 50 }, VkResult::IncompatibleDriver),
-            (Error::UnknownChip { family: 1, external_rev: 1 }, VkResult::IncompatibleDriver),
+            (
+                Error::Open(OpenError::Node { path: "/nowhere".into(), errno: Errno::ENOENT }),
+                VkResult::InitializationFailed,
+            ),
+            (Error::Open(OpenError::FileInUse), VkResult::InitializationFailed),
+            (Error::Open(OpenError::NoAcceleration), VkResult::InitializationFailed),
+            (Error::Open(OpenError::NotAmdgpu { name: "i915".into() }), VkResult::IncompatibleDriver),
+            (Error::Open(OpenError::DriverVersion { major: 2, minor: 50 }), VkResult::IncompatibleDriver),
+            (Error::Open(OpenError::UnknownChip { family: 1, external_rev: 1 }), VkResult::IncompatibleDriver),
             (ctx(Errno::ENOSPC), VkResult::TooManyObjects),
             (ctx(Errno::ENOMEM), VkResult::OutOfHostMemory),
             (ctx(Errno::ENODEV), VkResult::DeviceLost),
-            (Error::HostMemory { what: "a submission" }, VkResult::OutOfHostMemory),
+            (Error::HostMemory(HostMemory { what: "a submission" }), VkResult::OutOfHostMemory),
             (Error::Timeout { what: "a job" }, VkResult::Timeout),
             (address(true, VaError::ZeroSize), VkResult::InvalidOpaqueCaptureAddress),
             (address(false, VaError::ZeroSize), VkResult::OutOfDeviceMemory),

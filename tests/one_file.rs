@@ -13,7 +13,7 @@ use amdgpu_layers::{FaultInjector, Layer};
 use amdgpu_sim::SimKernel;
 use amdgpu_winsys::{
     uapi::{GemCreateFlags, GemDomain},
-    winsys::{Bo, BoRequest, Device, Errno, Error, RenderNode},
+    winsys::{Bo, BoRequest, Device, Errno, Error, OpenError, RenderNode},
 };
 use support::chip;
 
@@ -35,13 +35,13 @@ const PAGE_OF_GTT: BoRequest =
 fn a_kernel_that_is_shared_has_one_device_at_a_time() {
     let kernel = Arc::new(FaultInjector::new(SimKernel::open(chip("navi21"))));
     let device = Device::new(Arc::clone(&kernel)).unwrap();
-    assert_eq!(Device::new(Arc::clone(&kernel)).unwrap_err(), Error::FileInUse);
+    assert_eq!(Device::new(Arc::clone(&kernel)).unwrap_err(), Error::Open(OpenError::FileInUse));
     let wrapped = FaultInjector::new(Arc::clone(&kernel));
-    assert_eq!(Device::new(wrapped).unwrap_err(), Error::FileInUse, "a wrapper is the kernel inside");
+    assert_eq!(Device::new(wrapped).unwrap_err(), Error::Open(OpenError::FileInUse), "a wrapper is the kernel inside");
     // What a device made keeps the file, too.
     let bo = Bo::create(&device, PAGE_OF_GTT).unwrap();
     drop(device);
-    assert_eq!(Device::new(Arc::clone(&kernel)).unwrap_err(), Error::FileInUse);
+    assert_eq!(Device::new(Arc::clone(&kernel)).unwrap_err(), Error::Open(OpenError::FileInUse));
     drop(bo);
     Device::new(kernel).unwrap();
 }
@@ -54,7 +54,7 @@ fn copies_of_a_descriptor_are_one_file_and_two_openings_are_not() {
     let number = one.as_raw_fd();
     let device = on(one).unwrap();
     assert_eq!(device.as_fd().map(|fd| fd.as_raw_fd()), Some(number), "lent, not copied");
-    assert_eq!(on(copy).unwrap_err(), Error::FileInUse);
+    assert_eq!(on(copy).unwrap_err(), Error::Open(OpenError::FileInUse));
     let second = on(other).unwrap();
     drop(device);
     on(copy_of_copy).unwrap();

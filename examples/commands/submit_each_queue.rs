@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use amdgpu_sim::{SimKernel, profile};
 use amdgpu_winsys::{
-    cs::{CommandList, Error, Marker, Queue, Queues, Stream, Submission, Target},
+    cs::{CommandList, Marker, Queue, Queues, RecordError, Stream, Submission, Target},
     heaps::{AllocateInfo, DeviceMemory, MemoryManager, MemoryUsage, TableOptions},
     vamgr::GpuVa,
     winsys::{Context, Deadline, Device, Ip, Priority},
@@ -46,7 +46,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 /// Records in the language of the ring: PM4 for graphics and compute, SDMA packets for the copy engine.
-fn record(device: &Device, queue: &Queue, at: GpuVa, value: u32) -> Result<CommandList, Error> {
+fn record(device: &Device, queue: &Queue, at: GpuVa, value: u32) -> Result<CommandList, RecordError> {
     match queue.target() {
         Target::Pm4(target) => record_in(device, target, at, value),
         Target::Sdma(version) => record_in(device, version, at, value),
@@ -54,7 +54,7 @@ fn record(device: &Device, queue: &Queue, at: GpuVa, value: u32) -> Result<Comma
 }
 
 /// Records a store of a dword in either packet language.
-fn record_in<L: Marker>(device: &Device, language: L, at: GpuVa, value: u32) -> Result<CommandList, Error> {
+fn record_in<L: Marker>(device: &Device, language: L, at: GpuVa, value: u32) -> Result<CommandList, RecordError> {
     let mut stream = Stream::new(device, language, 64)?;
     L::store(&mut stream, at, value)?;
     stream.finish()

@@ -52,16 +52,18 @@ mod video;
 
 pub use self::{
     diagnose::{Breadcrumbs, DecodedPrinter, Excerpt, HangReport, IbPrinter, Progress, QueueTrace, RawPrinter},
-    error::{Error, GangFault, Result},
+    error::{
+        Error, GangError, GangFault, MAX_GANG, NoRoomForIbs, PollableError, QueueError, RecordError, RecordResult,
+        Result, SubmitError, SubmitterError, UserQueueError,
+    },
     ib::IbPlacement,
     record::{
         AnyStream, ChainFault, CommandList, Execution, IbPool, Inclusion, MAX_IB_DWORDS, Marker, NotOneIb, PacketBuf,
         PacketWriter, Preambles, Stream,
     },
     submit::{
-        BoListMode, Call, CallLimits, Calls, Fence, Gang, Keep, MAX_GANG, MAX_IBS_PER_CALL, NoRoomForIbs,
-        OwnedSubmission, PendingFence, PollableFence, Queue, QueueKind, QueueOptions, Queues, RetryPolicy, Submission,
-        Submitter, SyncPoint, plan,
+        BoListMode, Call, CallLimits, Calls, Fence, Gang, Keep, MAX_IBS_PER_CALL, OwnedSubmission, PendingFence,
+        PollableFence, Queue, QueueKind, QueueOptions, Queues, RetryPolicy, Submission, Submitter, SyncPoint, plan,
     },
     user_queue::{UserQueue, UserQueueFence},
     video::{VideoError, VideoFence, VideoIb, VideoIbFault, VideoList, VideoQueue, VideoStream, VideoSubmission},

@@ -4,7 +4,7 @@ use super::{AllocateError, ExternalHandleTypes, FactsError, OverCommit, Refusal,
 use crate::{
     uapi::Errno,
     vamgr::{GpuVa, VaError},
-    winsys,
+    winsys::{self, KernelError, UserMemoryError},
 };
 
 /// An error of the memory manager.
@@ -62,7 +62,7 @@ pub enum MemoryError {
         /// The requested address.
         at: GpuVa,
         /// The error of the kernel.
-        source: winsys::Error,
+        source: KernelError,
     },
 
     /// The handle type is not supported, or several were given.
@@ -101,7 +101,7 @@ pub enum MemoryError {
 
     /// The host memory could not be shared with the GPU.
     #[error("host memory was not imported: {0}")]
-    HostPointer(#[source] winsys::Error),
+    HostPointer(#[source] UserMemoryError),
 
     /// The memory cannot be placed at an address because it is already mapped at another.
     #[error("cannot be mapped at {at:#x}: it is mapped at another address")]
@@ -153,7 +153,14 @@ pub enum MemoryError {
 
     /// An error of the winsys.
     #[error(transparent)]
-    Winsys(#[from] winsys::Error),
+    Winsys(winsys::Error),
+}
+
+/// Each error of the winsys layer, of any operation.
+impl<E: Into<winsys::Error>> From<E> for MemoryError {
+    fn from(error: E) -> Self {
+        Self::Winsys(error.into())
+    }
 }
 
 impl MemoryError {
@@ -193,7 +200,7 @@ impl MemoryError {
             Self::HandleType { .. }
             | Self::TooSmall { .. }
             | Self::WrongType { .. }
-            | Self::HostPointer(winsys::Error::Misaligned { .. }) => VkResult::InvalidExternalHandle,
+            | Self::HostPointer(UserMemoryError::Misaligned(_)) => VkResult::InvalidExternalHandle,
             Self::HostPointer(error) if error.errno() == Some(Errno::EINVAL) => VkResult::InvalidExternalHandle,
             Self::MappedElsewhere { .. } | Self::MappingInUse { .. } => VkResult::MemoryMapFailed,
             Self::Abandoned => VkResult::DeviceLost,
@@ -211,6 +218,7 @@ mod tests {
     use crate::heaps::{Budgets, Limit, Pool};
     use crate::uapi::{Argument, GemCreateFlags, GemDomain, PrimeHandle};
     use crate::vamgr::VaWindow;
+    use crate::winsys::{BrokenBoRule, Misaligned, Subject, Unmappable};
 
     /// Matches without a wildcard, so that a new variant does not compile until it is listed here, and then in the table below.
     fn position(error: &MemoryError) -> usize {
@@ -240,7 +248,7 @@ mod tests {
     const VARIANTS: usize = 19;
 
     fn request(errno: Errno, request: &'static str) -> winsys::Error {
-        winsys::Error::Bo { request, handle: 1, errno }
+        KernelError::of_bo(request, 1, errno).into()
     }
 
     fn table() -> Vec<(MemoryError, VkResult)> {
@@ -256,10 +264,11 @@ mod tests {
             is_resetting: false,
         };
         let (domains, flags, errno) = (GemDomain::VRAM, GemCreateFlags::empty(), Errno::ENOMEM);
-        let bind = winsys::Error::Bind { request: "AMDGPU_GEM_VA", handle: 1, at, len: 4096, errno };
+        let bind = KernelError::of_range("AMDGPU_GEM_VA", 1, at, 4096, errno);
         let address = |replay| MemoryError::Address { size: 1, memory_type: 0, replay, source: va };
-        let misaligned = |what| winsys::Error::Misaligned { what, value: 1, alignment: 4096 };
-        let userptr = |errno| winsys::Error::Ioctl { request: "AMDGPU_GEM_USERPTR", errno };
+        let misaligned = |what| Misaligned { what, value: 1, alignment: 4096 };
+        let userptr = |errno| UserMemoryError::Kernel(KernelError::new("AMDGPU_GEM_USERPTR", errno));
+        let new_bo = Subject::NewBo { size: 1, alignment: 0, domains, flags };
         let rule = winsys::BoRuleError::ZeroSize;
         let (limit, heaps) = (Limit::Budget, Budgets::NONE);
         let refusal = Refusal { size: 2, heap: 0, usage: 0, limit, most: 1, heaps };
@@ -270,12 +279,12 @@ mod tests {
             (AllocateError::BeyondHeap { size: 2, heap: 0, heap_size: 1 }.into(), OutOfDeviceMemory),
             (address(false), OutOfDeviceMemory),
             (address(true), InvalidOpaqueCaptureAddress),
-            (MemoryError::CapturedAddress { at, source: bind.clone() }, InvalidOpaqueCaptureAddress),
+            (MemoryError::CapturedAddress { at, source: bind }, InvalidOpaqueCaptureAddress),
             (MemoryError::HandleType { handle_type }, InvalidExternalHandle),
             (MemoryError::NotExportable { memory_type: 0, handle_type }, OutOfDeviceMemory),
             (MemoryError::TooSmall { size: 1, wanted: 2 }, InvalidExternalHandle),
             (MemoryError::WrongType { memory_type: 0, types: TypeMask::NONE }, InvalidExternalHandle),
-            (MemoryError::HostPointer(misaligned("user memory address")), InvalidExternalHandle),
+            (MemoryError::HostPointer(misaligned("user memory address").into()), InvalidExternalHandle),
             (MemoryError::HostPointer(userptr(Errno::EINVAL)), InvalidExternalHandle),
             (MemoryError::HostPointer(userptr(Errno::EPERM)), Unknown),
             (MemoryError::MappedElsewhere { at: 0 }, MemoryMapFailed),
@@ -289,17 +298,17 @@ mod tests {
             (MemoryError::Address { size: 1, memory_type: 0, replay: false, source: no_room }, OutOfHostMemory),
             (MemoryError::Abandoned, DeviceLost),
             (MemoryError::Thread { reason: String::new() }, OutOfHostMemory),
-            (winsys::Error::CreateBo { size: 1, alignment: 0, domains, flags, errno }.into(), OutOfDeviceMemory),
-            (winsys::Error::BoRule { size: 1, domains, flags, rule }.into(), OutOfDeviceMemory),
+            (KernelError { request: "AMDGPU_GEM_CREATE", subject: new_bo, errno }.into(), OutOfDeviceMemory),
+            (BrokenBoRule { size: 1, domains, flags, rule }.into(), OutOfDeviceMemory),
             (bind.into(), OutOfDeviceMemory),
             (request(errno, PrimeHandle::NAME).into(), OutOfDeviceMemory),
             (winsys::Error::DeviceLost { request: "AMDGPU_CS", context: 1, errno, loss }.into(), DeviceLost),
-            (winsys::Error::NotMappable { handle: 1 }.into(), MemoryMapFailed),
-            (winsys::Error::ForeignMemory { handle: 1 }.into(), MemoryMapFailed),
+            (Unmappable::NoCpuAccess { handle: 1 }.into(), MemoryMapFailed),
+            (Unmappable::ForeignMemory { handle: 1 }.into(), MemoryMapFailed),
             (misaligned("placed address").into(), MemoryMapFailed),
             (request(errno, "mmap").into(), MemoryMapFailed),
             (request(errno, "AMDGPU_GEM_MMAP").into(), MemoryMapFailed),
-            (winsys::Error::Descriptor { request: "PRIME_FD_TO_HANDLE", fd: 3, errno }.into(), InvalidExternalHandle),
+            (KernelError::of_descriptor("PRIME_FD_TO_HANDLE", 3, errno).into(), InvalidExternalHandle),
             (request(errno, "AMDGPU_GEM_OP").into(), Unknown),
             (misaligned("offset").into(), Unknown),
         ]

@@ -30,6 +30,7 @@ impl From<cs::Error> for vk::Result {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::winsys::{HostMemory, OpenError};
 
     #[test]
     fn results_have_the_same_names() {
@@ -57,8 +58,8 @@ mod tests {
 
     #[test]
     fn errors_of_each_layer_are_their_results() {
-        assert_eq!(vk::Result::from(winsys::Error::NoRings), vk::Result::ERROR_INITIALIZATION_FAILED);
-        let none = cs::Error::Winsys(winsys::Error::HostMemory { what: "a submission" });
+        assert_eq!(vk::Result::from(winsys::Error::Open(OpenError::NoRings)), vk::Result::ERROR_INITIALIZATION_FAILED);
+        let none = cs::Error::Winsys(winsys::Error::HostMemory(HostMemory { what: "a submission" }));
         assert_eq!(vk::Result::from(none), vk::Result::ERROR_OUT_OF_HOST_MEMORY);
         let thread = MemoryError::Thread { reason: String::new() };
         assert_eq!(vk::Result::from(thread), vk::Result::ERROR_OUT_OF_HOST_MEMORY);

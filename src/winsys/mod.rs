@@ -32,7 +32,11 @@ pub use self::{
         TaskRings, TessellationRings, TilingRegisters, Vbios, VideoCapabilities, VideoCodec, VideoDirection,
         VideoLimits, WaveLimits,
     },
-    error::{Error, Result},
+    error::{
+        AccessError, BindError, BrokenBoRule, CreateBoError, CreateBoundError, Error, ExportError, HostMemory,
+        ImportError, InvalidReply, KernelError, MapError, Misaligned, NoAddress, OpenError, OutOfRange, Result,
+        SetMetadataError, Subject, Unmappable, UnsupportedVaFlags, UserMemoryError,
+    },
     feature::Feature,
     memory::{Binding, BoundRequest, IsLent, MapOnce, Mapped, Mapping, Reservation, ResidencySet, Resident, Residents},
     ownership::HandleOwnership,

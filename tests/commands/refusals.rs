@@ -103,7 +103,7 @@ fn operands_and_bodies_that_do_not_fit_are_refused() {
     assert!(recorder.conditional(at(0x10002), &PacketBuf::new(target)).is_err());
     let other = PacketBuf::new(pm4::Target::gfx(device.info().gfx_level));
     let error = recorder.conditional(at(0x10000), &other).unwrap_err();
-    assert!(matches!(error, CommandError::Stream(cs::Error::WrongStream { .. })), "{error}");
+    assert!(matches!(error, CommandError::Stream(cs::RecordError::WrongStream { .. })), "{error}");
     let Target::Pm4(gfx) = Target::new(device.info().gfx_level, Ip::Gfx).unwrap() else { unreachable!() };
     let error = pm4_recorder(&device, gfx).timestamp(at(0x10000), Point::ComputeShaders).unwrap_err();
     assert_eq!(error.to_string(), "the GFX10 gfx ring does not support a timestamp at the end of shaders");

@@ -132,22 +132,22 @@ fn what_is_no_gang_is_refused_and_named() {
         (&[&gfx], GangFault::Twice { at: 0 }),
         (&[all[1], &foreign], GangFault::OtherContext { at: 1 }),
     ] {
-        assert_eq!(Gang::new(&gfx, followers).unwrap_err(), cs::Error::NoGang(fault));
+        assert_eq!(Gang::new(&gfx, followers).unwrap_err(), cs::GangError::NoGang(fault));
     }
     let gang = Gang::new(&gfx, &all[..1]).unwrap();
     let list = store(&rig.device, gfx.target(), rig.at(0), 1);
     let wrong = gang.submit(&[&[&list]], &Submission::default()).unwrap_err();
-    assert_eq!(wrong, cs::Error::WrongQueue { recorded: gfx.target(), queue: all[0].target() });
+    assert_eq!(wrong, cs::SubmitError::WrongQueue { recorded: gfx.target(), queue: all[0].target() });
     // Of a follower's 125 IBs two are the hand-shake's, and one is the preamble of its queue.
     let task = store(&rig.device, all[0].target(), rig.at(0), 1);
     let too_many = vec![&task; 123];
     let error = gang.submit(&[&too_many], &Submission::default()).unwrap_err();
-    assert_eq!(error, cs::Error::GangTooLong { ip: Ip::Compute, ring: 0, ibs: 126, limit: 125 });
+    assert_eq!(error, cs::SubmitError::GangTooLong { ip: Ip::Compute, ring: 0, ibs: 126, limit: 125 });
     // And of all 192 the leader has what is left.
     let leads = vec![&list; 100];
     let submission = Submission { lists: &leads, ..Submission::default() };
     let error = gang.submit(&[&too_many[..100]], &submission).unwrap_err();
-    assert_eq!(error, cs::Error::GangTooLong { ip: Ip::Gfx, ring: 0, ibs: 102, limit: 89 });
+    assert_eq!(error, cs::SubmitError::GangTooLong { ip: Ip::Gfx, ring: 0, ibs: 102, limit: 89 });
 }
 
 /// A gang that waits for something besides is not taken for a victim of that.
@@ -181,7 +181,7 @@ fn gangs_need_a_driver_that_has_them() {
     let queues = Queues::new(&context(&device));
     let (gfx, compute) = (queues.get(Ip::Gfx, 0).unwrap(), queues.get(Ip::Compute, 0).unwrap());
     let error = Gang::new(&gfx, &[&compute]).unwrap_err();
-    assert_eq!(error, cs::Error::Winsys(Error::Unsupported { feature: Feature::Gangs }));
+    assert_eq!(error, cs::GangError::Winsys(Error::Unsupported { feature: Feature::Gangs }));
 }
 
 /// The limit is each queue's own: two followers may have more IBs than one ring takes.
@@ -199,5 +199,5 @@ fn the_ibs_of_each_follower_are_counted_by_themselves() {
     // Of the second as of the first.
     let many = vec![&task; 123];
     let error = gang.submit(&[&tasks[..1], &many], &submission).unwrap_err();
-    assert_eq!(error, cs::Error::GangTooLong { ip: Ip::Compute, ring: 1, ibs: 126, limit: 125 });
+    assert_eq!(error, cs::SubmitError::GangTooLong { ip: Ip::Compute, ring: 1, ibs: 126, limit: 125 });
 }

@@ -47,7 +47,7 @@ impl Rig {
     }
 
     /// A job that says that it has started, and goes on when the dword behind is 1.
-    fn start(&self, more: Submission<'_>) -> cs::Result<Fence> {
+    fn start(&self, more: Submission<'_>) -> Result<Fence, cs::SubmitError> {
         let at = self.memory.address();
         let lists = [
             store(&self.device, self.queue.target(), at, 1),
@@ -71,7 +71,7 @@ impl Rig {
         let list = store(&self.device, self.queue.target(), self.memory.address().checked_add(8).unwrap(), 1);
         let bindings = [self.memory.binding().clone()];
         let fence = self.queue.submit(&Submission { lists: &[&list], memory: &bindings, ..more })?;
-        fence.wait(job_time())
+        Ok(fence.wait(job_time())?)
     }
 }
 
@@ -80,8 +80,8 @@ fn loss(error: &cs::Error) -> Loss {
     error.loss().unwrap_or_else(|| panic!("no loss: {error}"))
 }
 
-fn told(outcome: cs::Result<impl fmt::Debug>) -> (LossReason, Blame) {
-    let loss = loss(&outcome.unwrap_err());
+fn told(outcome: Result<impl fmt::Debug, impl Into<cs::Error>>) -> (LossReason, Blame) {
+    let loss = loss(&outcome.map_err(Into::into).unwrap_err());
     (loss.reason, loss.blame)
 }
 
@@ -135,12 +135,12 @@ fn lost_vram_ends_every_context_and_is_told_apart() {
     let fence = busy.running();
     gpu.reset_and_lose_vram();
     for outcome in [
-        fence.wait(job_time()),
+        fence.wait(job_time()).map_err(cs::Error::from),
         idle.run(Submission::default()),
-        idle.queue.check().map(|()| true),
+        idle.queue.check().map(|()| true).map_err(cs::Error::from),
         busy.run(Submission::default()),
     ] {
-        let loss = loss(&outcome.unwrap_err());
+        let loss = loss(&outcome.map_err(Into::into).unwrap_err());
         assert!(loss.vram_lost);
         assert_eq!((loss.reason, loss.blame), (LossReason::VramLost, Blame::Innocent));
     }
@@ -174,7 +174,7 @@ fn a_submission_that_came_too_early_is_no_loss() {
     // What the kernel answers after five seconds.
     kernel.fail_nth_ioctl(Cs::REQUEST, 0, Errno::ETIME);
     let error = rig.run(Submission { waits: &waits, ..Submission::default() }).unwrap_err();
-    assert_eq!(error, cs::Error::Winsys(Error::NotSubmitted { request: "AMDGPU_CS" }));
+    assert_eq!(error, cs::SubmitError::Winsys(Error::NotSubmitted { request: "AMDGPU_CS" }).into());
     assert_eq!((error.loss(), error.vk_result()), (None, VkResult::Unknown));
     assert!(rig.run(Submission::default()).unwrap(), "nothing is lost");
     // The same errno with nothing to wait for.
@@ -209,7 +209,7 @@ fn a_dependency_that_was_lost_is_no_loss_of_ones_own() {
     ] {
         let error = other.run(submission).unwrap_err();
         let lost = Error::DependencyLost { request: "AMDGPU_CS", context, errno: Errno::ECANCELED };
-        assert_eq!((error.loss(), error), (None, cs::Error::Winsys(lost)));
+        assert_eq!((error.loss(), error), (None, cs::SubmitError::Winsys(lost).into()));
     }
     assert!(other.run(Submission::default()).unwrap());
 }

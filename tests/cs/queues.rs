@@ -62,7 +62,7 @@ fn a_queue_has_one_object() {
     let context = context(&device);
     let queue = Queue::new(&context, Ip::Compute, 2).unwrap();
     let error = Queue::new(&context, Ip::Compute, 2).unwrap_err();
-    assert_eq!(error, cs::Error::QueueTaken { context: context.id(), ip: Ip::Compute, ring: 2 });
+    assert_eq!(error, cs::QueueError::QueueTaken { context: context.id(), ip: Ip::Compute, ring: 2 });
     assert_eq!(queue.kind(), QueueKind::Kernel);
     let other = Queue::new(&context, Ip::Compute, 3).unwrap();
     let elsewhere = Queue::new(&crate::support::jobs::context(&device), Ip::Compute, 2).unwrap();
@@ -85,13 +85,13 @@ fn a_table_gives_each_queue_of_every_chip_once_and_in_turn() {
                 assert_eq!(queue, queues.get(ip, turn % rings).unwrap(), "{name} {ip}");
             }
             let error = queues.get(ip, rings).unwrap_err();
-            assert_eq!(error, cs::Error::NoSuchRing { ip, ring: rings, rings });
+            assert_eq!(error, cs::QueueError::NoSuchRing { ip, ring: rings, rings });
         }
         assert_eq!(
             queues.made().len() as u32,
             [Ip::Gfx, Ip::Compute, Ip::Sdma].map(|ip| queues.rings(ip)).iter().sum::<u32>()
         );
-        assert_eq!(queues.next(Ip::Uvd).unwrap_err(), cs::Error::NoSuchRing { ip: Ip::Uvd, ring: 0, rings: 0 });
+        assert_eq!(queues.next(Ip::Uvd).unwrap_err(), cs::QueueError::NoSuchRing { ip: Ip::Uvd, ring: 0, rings: 0 });
     }
 }
 
@@ -158,7 +158,7 @@ fn encrypted_submissions_are_for_chips_that_can() {
             }
             Err(error) => {
                 assert!(!has_tmz, "{name}: {error}");
-                assert_eq!(error, cs::Error::Winsys(Error::Unsupported { feature: Feature::EncryptedMemory }));
+                assert_eq!(error, cs::SubmitError::Winsys(Error::Unsupported { feature: Feature::EncryptedMemory }));
             }
         }
     }

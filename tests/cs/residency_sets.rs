@@ -133,7 +133,10 @@ fn a_set_with_foreign_memory_is_refused_and_the_next_submission_is_not() {
     let sets = [&set];
     let submission = Submission { lists: &[&list], sets: &sets, ..Submission::default() };
     for _ in 0..2 {
-        assert_eq!(queue.submit(&submission).unwrap_err(), cs::Error::Winsys(Error::ForeignDevice { what: "memory" }));
+        assert_eq!(
+            queue.submit(&submission).unwrap_err(),
+            cs::SubmitError::Winsys(Error::ForeignDevice { what: "memory" })
+        );
     }
     set.remove(foreign.binding());
     assert!(queue.submit(&submission).unwrap().wait(job_time()).unwrap());
@@ -246,10 +249,10 @@ fn a_list_that_keeps_memory_of_another_device_is_refused() {
     stream.keep(foreign.binding());
     let list = stream.finish().unwrap();
     let refused = queue.submit(&Submission { lists: &[&list], ..Submission::default() }).unwrap_err();
-    assert_eq!(refused, cs::Error::Winsys(Error::ForeignDevice { what: "command list" }));
+    assert_eq!(refused, cs::SubmitError::Winsys(Error::ForeignDevice { what: "command list" }));
     let all_of_other = Stream::new(&other, target, 16).unwrap().finish().unwrap();
     let refused = queue.submit(&Submission { lists: &[&all_of_other], ..Submission::default() }).unwrap_err();
-    assert_eq!(refused, cs::Error::Winsys(Error::ForeignDevice { what: "command list" }));
+    assert_eq!(refused, cs::SubmitError::Winsys(Error::ForeignDevice { what: "command list" }));
 }
 
 /// The set of a list is not among those that the submission names.

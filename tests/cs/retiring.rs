@@ -274,7 +274,7 @@ fn preambles_of_another_ring_are_refused() {
     let recorded = queue(&device, Ip::Gfx, 0).target();
     let foreign = || store(&device, recorded, memory.address(), 1);
     let list = store(&device, compute.target(), memory.address(), 1);
-    let wrong = cs::Error::WrongQueue { recorded, queue: compute.target() };
+    let wrong = cs::SubmitError::WrongQueue { recorded, queue: compute.target() };
     for preambles in [
         Preambles::new().with_initial(foreign(), foreign()),
         Preambles::new().with_further(foreign()),

@@ -143,7 +143,7 @@ fn calls_do_not_nest_and_lists_run_in_streams_of_their_ring_and_device_only() {
     caller.execute(&leaf, Inclusion::Auto).unwrap();
     let caller = caller.finish().unwrap();
     let mut secondary = Stream::secondary(&device, target, 64).unwrap();
-    assert_eq!(secondary.execute(&caller, Inclusion::Auto), Err(cs::Error::NestedCall));
+    assert_eq!(secondary.execute(&caller, Inclusion::Auto), Err(cs::RecordError::NestedCall));
     assert_eq!(secondary.execute(&leaf, Inclusion::Auto), Ok(Execution::Copied), "it may be called itself");
     let mut primary = Stream::new(&device, target, 64).unwrap();
     assert_eq!(primary.execute(&caller, Inclusion::Auto), Ok(Execution::Copied), "with its calls");
@@ -151,9 +151,9 @@ fn calls_do_not_nest_and_lists_run_in_streams_of_their_ring_and_device_only() {
     let before = primary.len();
     let other = Stream::new(&device, compute(&device), 8).unwrap().finish().unwrap();
     let error = primary.execute(&other, Inclusion::Auto).unwrap_err();
-    assert_eq!(error, cs::Error::WrongStream { recorded: other.target(), stream: target.into() });
+    assert_eq!(error, cs::RecordError::WrongStream { recorded: other.target(), stream: target.into() });
     let elsewhere = Stream::new(&crate::support::device("navi21"), target, 8).unwrap().finish().unwrap();
-    assert!(matches!(primary.execute(&elsewhere, Inclusion::Auto), Err(cs::Error::Winsys(_))));
+    assert!(matches!(primary.execute(&elsewhere, Inclusion::Auto), Err(cs::RecordError::Winsys(_))));
     assert_eq!(primary.len(), before);
     let list = primary.finish().unwrap();
     assert!(list.has_calls(), "the copied call keeps its list alive");
@@ -298,7 +298,7 @@ fn annotations_are_skipped_by_the_engine_and_found_by_a_reader() {
     let mut stream = Stream::new(&device, gfx(&device), 8).unwrap();
     stream.annotate(&"x".repeat(cs::MAX_ANNOTATION_BYTES)).unwrap();
     let error = stream.annotate(&"x".repeat(cs::MAX_ANNOTATION_BYTES + 1)).unwrap_err();
-    assert_eq!(error, cs::Error::TooLong { needed: 0x4001, most: 0x4000 });
+    assert_eq!(error, cs::RecordError::TooLong { needed: 0x4001, most: 0x4000 });
 }
 
 #[test]
@@ -327,7 +327,7 @@ fn a_snippet_is_never_cut_in_two_and_is_for_its_ring_alone() {
     }
     assert_eq!(all, 3000);
     let mut other = Stream::new(&device, compute(&device), 8).unwrap();
-    assert!(matches!(other.push_packets(&packets), Err(cs::Error::WrongStream { .. })));
+    assert!(matches!(other.push_packets(&packets), Err(cs::RecordError::WrongStream { .. })));
 }
 
 #[test]
@@ -439,7 +439,7 @@ fn largest<L: Language>(mut stream: Stream<L>) -> CommandList {
     let target: Target = stream.language().into();
     for _ in 0..2 {
         let most = match stream.reserve(usize::MAX).unwrap_err() {
-            cs::Error::TooLong { most, .. } => most,
+            cs::RecordError::TooLong { most, .. } => most,
             other => panic!("{other}"),
         };
         target.fill(stream.reserve(most).unwrap());
@@ -456,11 +456,11 @@ fn a_burst_counts_what_was_put_and_takes_no_more_than_it_was_asked_for() {
         writer.put([0xc000_1000, round]).unwrap();
         writer.put([0xc001_1000, round, 1]).unwrap();
         assert_eq!(writer.left(), 2);
-        assert_eq!(writer.put([0; 3]), Err(cs::Error::TooLong { needed: 3, most: 2 }));
+        assert_eq!(writer.put([0; 3]), Err(cs::RecordError::TooLong { needed: 3, most: 2 }));
         drop(writer);
     }
     drop(stream.packet_writer(7).unwrap());
-    assert!(matches!(stream.packet_writer(usize::MAX).unwrap_err(), cs::Error::TooLong { .. }));
+    assert!(matches!(stream.packet_writer(usize::MAX).unwrap_err(), cs::RecordError::TooLong { .. }));
     let list = stream.finish().unwrap();
     let expected: Vec<_> = (1..=500).flat_map(|round| [vec![round], vec![round, 1]]).collect();
     assert_eq!(payloads(&list, gfx(&device)), expected);
@@ -493,7 +493,7 @@ fn preambles_of_another_ring_are_refused_where_they_are_submitted() {
         if is_own {
             assert!(result.unwrap().wait(job_time()).unwrap());
         } else {
-            let wrong = cs::Error::WrongQueue { recorded: compute.into(), queue: gfx.into() };
+            let wrong = cs::SubmitError::WrongQueue { recorded: compute.into(), queue: gfx.into() };
             assert_eq!(result.unwrap_err(), wrong);
         }
     }
@@ -583,18 +583,18 @@ fn a_detour_is_refused_where_the_ring_cannot_come_back() {
     let at = GpuVa::new(0x80_0010_0000).unwrap();
     let device = device("navi21");
     let mut secondary = Stream::secondary(&device, compute(&device), 64).unwrap();
-    assert_eq!(secondary.detour(at, 16, at), Err(cs::Error::NestedCall));
+    assert_eq!(secondary.detour(at, 16, at), Err(cs::RecordError::NestedCall));
     let mut stream = Stream::new(&device, compute(&device), 64).unwrap();
-    assert!(matches!(stream.detour(at, 1 << 20, at), Err(cs::Error::Encode(_))), "20 bits of size");
+    assert!(matches!(stream.detour(at, 1 << 20, at), Err(cs::RecordError::Encode(_))), "20 bits of size");
     assert!(stream.is_empty());
     stream.detour(at, 16, at).unwrap();
     let list = stream.finish().unwrap();
     assert_eq!(list.ibs().count(), 2);
     let mut outer = Stream::new(&device, compute(&device), 64).unwrap();
-    assert_eq!(outer.execute(&list, Inclusion::Auto), Err(cs::Error::DetouredList));
+    assert_eq!(outer.execute(&list, Inclusion::Auto), Err(cs::RecordError::DetouredList));
     let old = crate::support::device("pitcairn");
     let mut stream = Stream::new(&old, compute(&old), 64).unwrap();
-    assert!(matches!(stream.detour(at, 16, at), Err(cs::Error::Encode(_))));
+    assert!(matches!(stream.detour(at, 16, at), Err(cs::RecordError::Encode(_))));
     let mut graphics = Stream::new(&old, gfx(&old), 64).unwrap();
     graphics.detour(at, 16, at).unwrap();
     assert_eq!(graphics.finish().unwrap().ibs().count(), 1, "a call");

@@ -9,7 +9,7 @@ use amdgpu_winsys::{
     cs::{self, CommandList, Queue, Stream, Submission, SyncPoint, Target, pm4, sdma},
     heaps::DeviceMemory,
     uapi::{Argument, Cs, GemCreate},
-    winsys::{Device, Errno, Error, Ip, Syncobj},
+    winsys::{Device, Errno, Error, Ip, KernelError, Syncobj},
 };
 use proptest::prelude::*;
 
@@ -111,12 +111,12 @@ fn more_at_once_than_an_ib_holds_is_refused_and_nothing_is_lost() {
     let mut stream = Stream::new(&device, pm4::Target::gfx(device.info().gfx_level), 8).unwrap();
     stream.push(&pm4::Nop::Skip(&[0; 3])).unwrap();
     let error = stream.reserve(cs::MAX_IB_DWORDS).unwrap_err();
-    assert_eq!(error, cs::Error::TooLong { needed: cs::MAX_IB_DWORDS, most: 0xf_fff4 });
+    assert_eq!(error, cs::RecordError::TooLong { needed: cs::MAX_IB_DWORDS, most: 0xf_fff4 });
     assert_eq!((stream.len(), stream.status()), (4, Ok(())));
     assert_eq!(stream.reserve(0xf_fff4).unwrap().len(), 0xf_fff4);
     for dwords in [0, cs::MAX_IB_DWORDS] {
         let error = Stream::new(&device, pm4::Target::gfx(device.info().gfx_level), dwords).unwrap_err();
-        assert_eq!(error, cs::Error::StreamCapacity { dwords, most: 0xf_fff4 });
+        assert_eq!(error, cs::RecordError::StreamCapacity { dwords, most: 0xf_fff4 });
     }
 }
 
@@ -135,7 +135,10 @@ fn a_stream_that_cannot_grow_is_poisoned_until_it_is_cleared() {
             break error;
         }
     };
-    assert!(matches!(error, cs::Error::Winsys(Error::CreateBo { errno: Errno::ENOMEM, .. })), "{error:?}");
+    assert!(
+        matches!(error, cs::RecordError::Winsys(Error::Kernel(KernelError { errno: Errno::ENOMEM, .. }))),
+        "{error:?}"
+    );
     kernel.stop();
     // Memory would be there again, but a packet is missing.
     assert_eq!(stream.push(&filler).unwrap_err(), error);
@@ -149,7 +152,7 @@ fn a_stream_that_cannot_grow_is_poisoned_until_it_is_cleared() {
     }
     kernel.fail_every_ioctl(GemCreate::REQUEST, Errno::ENOMEM);
     while stream.push(&filler).is_ok() {}
-    assert!(matches!(stream.finish().unwrap_err(), cs::Error::Winsys(Error::CreateBo { .. })));
+    assert!(matches!(stream.finish().unwrap_err(), cs::RecordError::Winsys(Error::Kernel(_))));
     kernel.stop();
     assert_eq!(kernel.inner().census(), before);
 }
@@ -217,7 +220,7 @@ fn what_the_kernel_took_of_a_refused_submission_stays_alive() {
     let submission = Submission { lists: &lists, memory: &bindings, ..Submission::default() };
     kernel.fail_nth_ioctl(Cs::REQUEST, 1, Errno::EINVAL);
     let error = queue.submit(&submission).unwrap_err();
-    let cs::Error::PartlySubmitted { part: 1, parts: 2, .. } = error else { panic!("{error:?}") };
+    let cs::SubmitError::PartlySubmitted { part: 1, parts: 2, .. } = error else { panic!("{error:?}") };
     assert!(error.to_string().starts_with("call 1 of 2"), "{error}");
     assert!(memory.binding().handle_count() > 2 || queue.in_flight() == 0);
     assert!(queue.wait_idle(job_time()).unwrap());

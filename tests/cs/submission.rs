@@ -10,7 +10,7 @@ use amdgpu_winsys::{
     heaps::DeviceMemory,
     uapi::{Argument as _, Cs, CtxStateFlags},
     vamgr::GpuVa,
-    winsys::{Binding, Context, Deadline, Device, Errno, Error, Ip, Priority, ResidencySet, Syncobj},
+    winsys::{Binding, Context, Deadline, Device, Errno, Error, Ip, KernelError, Priority, ResidencySet, Syncobj},
 };
 use proptest::prelude::*;
 
@@ -147,7 +147,7 @@ fn a_list_for_another_ring_is_refused_and_named() {
     for wrong in [&gfx, &sdma] {
         let submission = Submission { lists: &[&list], ..Submission::default() };
         let error = wrong.submit(&submission).unwrap_err();
-        let cs::Error::WrongQueue { recorded, queue } = error else { panic!("{error:?}") };
+        let cs::SubmitError::WrongQueue { recorded, queue } = error else { panic!("{error:?}") };
         assert_eq!((recorded, queue), (compute.target(), wrong.target()));
     }
 }
@@ -162,7 +162,7 @@ fn empty_and_foreign_submissions_are_refused() {
     let foreign_syncobj = Syncobj::new(&abroad, true).unwrap();
     let foreign_points = [SyncPoint::binary(&foreign_syncobj)];
     let nothing = Submission::default();
-    assert_eq!(queue.submit(&nothing).unwrap_err(), cs::Error::EmptySubmission);
+    assert_eq!(queue.submit(&nothing).unwrap_err(), cs::SubmitError::EmptySubmission);
     for (what, submission) in [
         ("command list", Submission { lists: &[&foreign_list], ..nothing }),
         ("memory", Submission { lists: &[&list], memory: &foreign_memory, ..nothing }),
@@ -170,7 +170,7 @@ fn empty_and_foreign_submissions_are_refused() {
         ("sync object", Submission { lists: &[&list], signals: &foreign_points, ..nothing }),
     ] {
         let error = queue.submit(&submission).unwrap_err();
-        assert_eq!(error, cs::Error::Winsys(Error::ForeignDevice { what }));
+        assert_eq!(error, cs::SubmitError::Winsys(Error::ForeignDevice { what }));
     }
 }
 
@@ -179,9 +179,9 @@ fn a_ring_that_does_not_exist_is_refused_and_counted() {
     let device = device("renoir");
     let context = Context::new(&device, Priority::Normal).unwrap();
     let error = Queue::new(&context, Ip::Sdma, 1).unwrap_err();
-    assert_eq!(error, cs::Error::NoSuchRing { ip: Ip::Sdma, ring: 1, rings: 1 });
+    assert_eq!(error, cs::QueueError::NoSuchRing { ip: Ip::Sdma, ring: 1, rings: 1 });
     let error = Queue::new(&context, Ip::VcnDec, 0).unwrap_err();
-    assert_eq!(error, cs::Error::UnsupportedIp { ip: Ip::VcnDec });
+    assert_eq!(error, cs::QueueError::UnsupportedIp { ip: Ip::VcnDec });
 }
 
 #[test]
@@ -226,7 +226,7 @@ fn an_ib_outside_any_binding_loses_the_context_and_names_the_fault() {
     let list = stream.finish().unwrap();
     let fence = queue.submit(&Submission { lists: &[&list], ..Submission::default() }).unwrap();
     let error = fence.wait(job_time()).unwrap_err();
-    let cs::Error::Winsys(Error::DeviceLost { errno: Errno::ECANCELED, .. }) = error else { panic!("{error:?}") };
+    let Error::DeviceLost { errno: Errno::ECANCELED, .. } = error else { panic!("{error:?}") };
     assert!(!fence.is_signalled());
     let state = queue.context().state().unwrap();
     assert_eq!(state, CtxStateFlags::RESET | CtxStateFlags::GUILTY);
@@ -236,7 +236,7 @@ fn an_ib_outside_any_binding_loses_the_context_and_names_the_fault() {
     );
     // The context is lost, the device is not.
     let error = queue.submit(&Submission { lists: &[&list], ..Submission::default() }).unwrap_err();
-    assert!(matches!(error, cs::Error::Winsys(Error::DeviceLost { .. })), "{error:?}");
+    assert!(matches!(error, cs::SubmitError::Winsys(Error::DeviceLost { .. })), "{error:?}");
     let memory = host_memory(&device, 4096);
     let fresh = self::queue(&device, Ip::Gfx, 0);
     let list = store(&device, fresh.target(), memory.address(), 3);
@@ -263,16 +263,39 @@ fn a_poll_of_a_running_job_is_not_an_error() {
 
 #[test]
 fn every_error_of_a_submission_has_its_vulkan_result() {
-    use amdgpu_winsys::{cs::Error, heaps::VkResult, vamgr::VaError};
+    use amdgpu_winsys::{
+        cs::{
+            Error, GangError, GangFault, PollableError, QueueError, RecordError, SubmitError, SubmitterError,
+            UserQueueError,
+        },
+        heaps::VkResult,
+        vamgr::VaError,
+    };
+    let lost = amdgpu_winsys::winsys::KernelError::new("AMDGPU_CS", Errno::ENODEV);
+    let no_address = RecordError::Address(VaError::ZeroSize);
     for (error, result) in [
-        (Error::Address(VaError::ZeroSize), VkResult::OutOfDeviceMemory),
-        (Error::TooManyBos { count: 1 << 20 }, VkResult::OutOfDeviceMemory),
-        (Error::Thread { reason: String::new() }, VkResult::OutOfHostMemory),
-        (Error::NoDescriptor { errno: Errno::EMFILE }, VkResult::OutOfHostMemory),
-        (Error::Abandoned, VkResult::DeviceLost),
-        (Error::EmptySubmission, VkResult::Unknown),
+        (Error::from(no_address.clone()), VkResult::OutOfDeviceMemory),
+        (QueueError::Recording(no_address.clone()).into(), VkResult::OutOfDeviceMemory),
+        (SubmitError::Recording(no_address).into(), VkResult::OutOfDeviceMemory),
+        (SubmitError::TooManyBos { count: 1 << 20 }.into(), VkResult::OutOfDeviceMemory),
+        (SubmitterError::Submit(SubmitError::TooManyBos { count: 1 << 20 }).into(), VkResult::OutOfDeviceMemory),
+        (SubmitterError::Thread { reason: String::new() }.into(), VkResult::OutOfHostMemory),
+        (PollableError::NoDescriptor { errno: Errno::EMFILE }.into(), VkResult::OutOfHostMemory),
+        (SubmitterError::Abandoned.into(), VkResult::DeviceLost),
+        (SubmitError::EmptySubmission.into(), VkResult::Unknown),
+        (GangError::NoGang(GangFault::NoFollowers).into(), VkResult::Unknown),
+        (UserQueueError::RingFull { dwords: 1 }.into(), VkResult::Unknown),
+        (RecordError::from(lost).into(), VkResult::DeviceLost),
+        (QueueError::from(lost).into(), VkResult::DeviceLost),
+        (SubmitError::PartlySubmitted { part: 1, parts: 2, source: lost.into() }.into(), VkResult::DeviceLost),
+        (GangError::from(lost).into(), VkResult::DeviceLost),
+        (SubmitterError::Submit(lost.into()).into(), VkResult::DeviceLost),
+        (UserQueueError::from(lost).into(), VkResult::DeviceLost),
+        (PollableError::from(lost).into(), VkResult::DeviceLost),
+        (Error::from(lost), VkResult::DeviceLost),
     ] {
         assert_eq!(error.vk_result(), result, "{error}");
+        assert_eq!(error.loss().is_some(), error.winsys().is_some(), "only the lost GPU is behind one here: {error}");
     }
 }
 
@@ -293,7 +316,7 @@ fn a_repeated_submission_that_the_kernel_refuses_is_one_error_and_leaves_the_que
     for errno in [Errno::EINVAL, Errno::ENOENT] {
         kernel.fail_nth_ioctl(Cs::REQUEST, 0, errno);
         let error = queue.submit(&submission).unwrap_err();
-        assert_eq!(error, cs::Error::Winsys(Error::Ioctl { request: "AMDGPU_CS", errno }));
+        assert_eq!(error, cs::SubmitError::Winsys(Error::Kernel(KernelError::new("AMDGPU_CS", errno))));
     }
     kernel.fail_nth_ioctl(Cs::REQUEST, 0, Errno::ENOMEM);
     let last = queue.submit(&submission).expect("tried again");

@@ -53,9 +53,9 @@ fn what_is_wrong_with_a_submission_its_fence_tells_and_the_next_one_goes_on() {
     let foreign = Syncobj::new(&abroad, true).unwrap();
     let refused = OwnedSubmission { waits: vec![(foreign, 0)], ..OwnedSubmission::default() };
     let error = submitter.submit(refused).unwrap().wait(job_time()).unwrap_err();
-    assert_eq!(error, cs::Error::Winsys(Error::ForeignDevice { what: "sync object" }));
+    assert_eq!(error, cs::SubmitterError::Winsys(Error::ForeignDevice { what: "sync object" }));
     let error = submitter.submit(OwnedSubmission::default()).unwrap().wait(job_time()).unwrap_err();
-    assert_eq!(error, cs::Error::EmptySubmission);
+    assert_eq!(error, cs::SubmitterError::Submit(cs::SubmitError::EmptySubmission));
     let done = Syncobj::new(&device, false).unwrap();
     let good = OwnedSubmission { signals: vec![(done.clone(), 0)], ..OwnedSubmission::default() };
     assert!(submitter.submit(good).unwrap().wait(job_time()).unwrap() && done.wait(Deadline::POLL).unwrap());
@@ -74,7 +74,7 @@ fn dropping_a_submitter_abandons_what_still_waits_and_keeps_nothing() {
     let pending = [waits.clone(), waits].map(|waits| submitter.submit(waits).unwrap());
     drop(submitter);
     for pending in pending {
-        assert_eq!(pending.wait(job_time()).unwrap_err(), cs::Error::Abandoned);
+        assert_eq!(pending.wait(job_time()).unwrap_err(), cs::SubmitterError::Abandoned);
     }
     drop(never);
     assert_eq!(kernel.census(), before);

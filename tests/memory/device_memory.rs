@@ -11,7 +11,7 @@ use amdgpu_winsys::{
         VkResult,
     },
     uapi::{self, Argument},
-    winsys::{Device, Error},
+    winsys::{Device, Error, Unmappable},
 };
 use parking_lot::Mutex;
 use serde_json::{Value, json};
@@ -232,7 +232,7 @@ fn memory_without_cpu_access_is_not_mapped() {
     let memory = bench.manager.allocate(&AllocateInfo::new(0, 4096)).unwrap();
     let handle = memory.bo().handle();
     let error = memory.map().map(drop).unwrap_err();
-    assert_eq!(error, MemoryError::Winsys(Error::NotMappable { handle }));
+    assert_eq!(error, MemoryError::Winsys(Error::Unmappable(Unmappable::NoCpuAccess { handle })));
     assert_eq!(error.vk_result(), VkResult::MemoryMapFailed);
 }
 

@@ -14,7 +14,7 @@ use amdgpu_winsys::{
     },
     uapi::{Argument, GemDomain, GemOp, GemUserptr, GemVa, PRIME_FD_TO_HANDLE, VaFlags},
     vamgr::VaWindow,
-    winsys::{BoMetadata, Device, Errno, Error, Mapping, Origin, UserMemory},
+    winsys::{BoMetadata, Device, Errno, Error, Mapping, Origin, Unmappable, UserMemory},
 };
 
 const DMA_BUF: ExternalHandleTypes = ExternalHandleTypes::DMA_BUF;
@@ -246,7 +246,10 @@ fn another_gpus_memory_is_recognised_used_and_not_mapped() {
     assert_eq!((imported.bo().origin(), imported.bo().domains()), (Origin::Elsewhere, GemDomain::GTT));
     assert_eq!(imported.bo().prefer(GemDomain::VRAM).unwrap_err().errno(), Some(Errno::EINVAL));
     let error = imported.map().unwrap_err();
-    assert_eq!(error, MemoryError::Winsys(Error::ForeignMemory { handle: imported.bo().handle() }));
+    assert_eq!(
+        error,
+        MemoryError::Winsys(Error::Unmappable(Unmappable::ForeignMemory { handle: imported.bo().handle() }))
+    );
     assert_eq!(error.vk_result(), VkResult::MemoryMapFailed);
     assert_eq!(card.usage_tracker().usage().gtt, SIZE);
 }

@@ -16,7 +16,10 @@ use amdgpu_winsys::{
     },
     uapi::{Argument, GemVa},
     vamgr::VaRequest,
-    winsys::{Binding, Capabilities, Deadline, Device, Errno, Error, Ip, Reservation, Syncobj},
+    winsys::{
+        BindError, Binding, Capabilities, Deadline, Device, Errno, Error, Ip, KernelError, Misaligned, OutOfRange,
+        Reservation, Syncobj,
+    },
 };
 use proptest::prelude::*;
 
@@ -168,18 +171,21 @@ fn a_wrong_change_is_named_and_nothing_of_its_batch_is_made() {
     for (wrong, error) in [
         (
             SparseBind { offset: 8, ..good.clone() },
-            Error::Misaligned { what: "offset in the sparse range", value: 8, alignment: PAGE },
+            Error::Misaligned(Misaligned { what: "offset in the sparse range", value: 8, alignment: PAGE }),
         ),
         (
             SparseBind { len: 100, ..good.clone() },
-            Error::Misaligned { what: "length of a sparse binding", value: 100, alignment: PAGE },
+            Error::Misaligned(Misaligned { what: "length of a sparse binding", value: 100, alignment: PAGE }),
         ),
-        (SparseBind { len: 0, ..good.clone() }, Error::Range { handle: 0, offset: 0, len: 0, size }),
-        (change(8, 1, None), Error::Range { handle: 0, offset: size, len: PAGE, size }),
-        (change(u64::MAX / PAGE, 1, None), Error::Range { handle: 0, offset: !0xfff, len: PAGE, size }),
+        (SparseBind { len: 0, ..good.clone() }, Error::OutOfRange(OutOfRange { handle: 0, offset: 0, len: 0, size })),
+        (change(8, 1, None), Error::OutOfRange(OutOfRange { handle: 0, offset: size, len: PAGE, size })),
+        (
+            change(u64::MAX / PAGE, 1, None),
+            Error::OutOfRange(OutOfRange { handle: 0, offset: !0xfff, len: PAGE, size }),
+        ),
         (
             change(0, 2, Some((&memory, 3))),
-            Error::Range { handle, offset: 3 * PAGE, len: 2 * PAGE, size: memory.size() },
+            Error::OutOfRange(OutOfRange { handle, offset: 3 * PAGE, len: 2 * PAGE, size: memory.size() }),
         ),
         (change(0, 1, Some((&foreign, 0))), Error::ForeignDevice { what: "memory" }),
     ] {
@@ -229,17 +235,17 @@ fn parts_that_no_binding_or_reservation_has_are_refused_by_name() {
     let (flags, handle) = (memory.binding().flags(), memory.bo().handle());
     let lease = || device.addresses().allocate(VaRequest::new(3 * PAGE)).unwrap();
     let bind = |offset, len| Binding::of_part(memory.bo(), offset, len, lease(), flags).unwrap_err().1;
-    let misaligned = |what, value| Error::Misaligned { what, value, alignment: PAGE };
-    assert_eq!(bind(1, PAGE), misaligned("offset in the BO", 1));
-    assert_eq!(bind(PAGE, PAGE - 1), misaligned("bound length", PAGE - 1));
+    let misaligned = |what, value| Error::Misaligned(Misaligned { what, value, alignment: PAGE });
+    assert_eq!(Error::from(bind(1, PAGE)), misaligned("offset in the BO", 1));
+    assert_eq!(Error::from(bind(PAGE, PAGE - 1)), misaligned("bound length", PAGE - 1));
     for (offset, len) in [(0, 0), (2 * PAGE, 3 * PAGE), (4 * PAGE, PAGE), (0, 4 * PAGE), (u64::MAX - PAGE + 1, PAGE)] {
-        assert_eq!(bind(offset, len), Error::Range { handle, offset, len, size: 3 * PAGE });
+        assert_eq!(bind(offset, len), BindError::OutOfRange(OutOfRange { handle, offset, len, size: 3 * PAGE }));
     }
     let reservation = Reservation::new(&device, lease()).unwrap();
     assert_eq!(reservation.unbind(1, PAGE).unwrap_err(), misaligned("offset in the range", 1));
     assert_eq!(reservation.unbind(0, PAGE + 1).unwrap_err(), misaligned("bound length", PAGE + 1));
     for (offset, len) in [(0, 0), (PAGE, 3 * PAGE), (3 * PAGE, PAGE), (u64::MAX - PAGE + 1, PAGE)] {
-        let outside = Error::Range { handle: 0, offset, len, size: 3 * PAGE };
+        let outside = Error::OutOfRange(OutOfRange { handle: 0, offset, len, size: 3 * PAGE });
         assert_eq!(reservation.unbind(offset, len).unwrap_err(), outside);
     }
     reservation.unbind(0, 3 * PAGE).unwrap();
@@ -259,7 +265,8 @@ fn a_part_of_a_bo_backs_a_range_from_its_own_start_to_its_own_end() {
     };
     bind(0, 2).unwrap();
     assert_eq!(seen_by_gpu(&queue(&device, Ip::Sdma, 0), &range), [0, 101, 102, 0]);
-    let beyond = Error::Range { handle: memory.bo().handle(), offset: PAGE, len: 2 * PAGE, size: 2 * PAGE };
+    let beyond =
+        Error::OutOfRange(OutOfRange { handle: memory.bo().handle(), offset: PAGE, len: 2 * PAGE, size: 2 * PAGE });
     assert_eq!(bind(1, 2).unwrap_err(), MemoryError::Winsys(beyond), "the BO goes on, the part does not");
 }
 
@@ -361,7 +368,7 @@ fn a_refused_change_ends_a_sparse_queue() {
     };
     kernel.fail_nth_ioctl(GemVa::REQUEST, 0, Errno::ENOMEM);
     let error = binds.submit(submission.clone()).unwrap().wait(job_time()).unwrap_err();
-    assert!(matches!(error, MemoryError::Winsys(Error::Bind { errno: Errno::ENOMEM, .. })), "{error:?}");
+    assert!(matches!(error, MemoryError::Winsys(Error::Kernel(KernelError { errno: Errno::ENOMEM, .. }))), "{error:?}");
     assert_eq!(binds.submit(submission.clone()).unwrap().wait(job_time()).unwrap_err(), error);
     assert!(!done.wait(Deadline::POLL).unwrap());
     let abroad = crate::support::device("navi21");

@@ -13,7 +13,7 @@ use amdgpu_layers::FaultInjector;
 use amdgpu_sim::SimKernel;
 use amdgpu_winsys::{
     heaps::{MemoryManager, TableOptions, suballocation::*},
-    winsys::{Device, Errno, Error},
+    winsys::{Device, Errno, OutOfRange},
 };
 use proptest::prelude::*;
 
@@ -77,7 +77,7 @@ fn a_view_ends_where_the_piece_does() {
     let view = piece.view().unwrap();
     assert_eq!((view.len(), piece.class().entry_size()), (300, 512));
     view.write(299, &[1]).unwrap();
-    assert!(matches!(view.write(299, &[1, 2]), Err(Error::Range { offset: 299, len: 2, size: 300, .. })));
+    assert!(matches!(view.write(299, &[1, 2]), Err(OutOfRange { offset: 299, len: 2, size: 300, .. })));
     assert!(view.read(u64::MAX, &mut [0]).is_err());
     let hidden = rig.pool.allocate(VRAM, 300, 256).unwrap();
     assert!(hidden.view().is_err());

@@ -112,7 +112,7 @@ fn what_a_reservation_binds_is_there_until_it_takes_it_away() {
     assert!(matches!(map.lookup(start.as_u64() + 9 * PAGE), VaLookup::Freed { .. }));
     assert_eq!(live(map.lookup(start.as_u64() + 8 * PAGE)).range.len(), PAGE);
     let past = reservation.bind(15 * PAGE, 2 * PAGE, memory.bo(), 0, VaFlags::READABLE).unwrap_err();
-    assert!(matches!(past, Error::Range { .. }), "{past}");
+    assert!(matches!(past, Error::OutOfRange(_)), "{past}");
 }
 
 #[test]

@@ -176,7 +176,7 @@ fn a_working_set_that_does_not_fit_is_found_before_it_is_submitted() {
     let listed: Vec<_> = memories.iter().map(|memory| memory.binding().clone()).collect();
     let error = queue.submit(&Submission { lists: &[&list], memory: &listed, ..Submission::default() }).unwrap_err();
     // The two memories, the stream's, and that of the invalidation before it.
-    assert!(matches!(error, cs::Error::Winsys(Error::OutOfMemory { bos: 4, .. })), "{error}");
+    assert!(matches!(error, cs::SubmitError::Winsys(Error::OutOfMemory { bos: 4, .. })), "{error}");
     assert!(queue.submit(&Submission { lists: &[&list], memory: &&listed[..1], ..Submission::default() }).is_ok());
 }
 

@@ -146,9 +146,9 @@ impl Bench {
 }
 
 #[track_caller]
-fn is_no_host_memory<T>(outcome: Result<T, Error>) {
-    let error = outcome.map(drop).expect_err("an allocation has failed");
-    assert!(matches!(error, Error::Winsys(WinsysError::HostMemory { .. })), "{error}");
+fn is_no_host_memory<T>(outcome: Result<T, impl Into<Error>>) {
+    let error: Error = outcome.map(drop).map_err(Into::into).expect_err("an allocation has failed");
+    assert!(matches!(error.winsys(), Some(WinsysError::HostMemory(_))), "{error}");
     assert_eq!(error.vk_result(), VkResult::OutOfHostMemory);
 }
 
@@ -169,6 +169,20 @@ impl Refusal for WinsysError {
         self.vk_result()
     }
 }
+
+/// Asks the errors of operations.
+macro_rules! of_operations {
+    ($layer:ident: $($operation:ident)+) => {
+        $(impl Refusal for amdgpu_winsys::$layer::$operation {
+            fn result(&self) -> VkResult {
+                self.vk_result()
+            }
+        })+
+    };
+}
+
+of_operations! { cs: GangError PollableError QueueError RecordError SubmitError SubmitterError UserQueueError }
+of_operations! { winsys: BindError CreateBoError CreateBoundError ExportError ImportError MapError UserMemoryError }
 
 impl Refusal for MemoryError {
     fn result(&self) -> VkResult {

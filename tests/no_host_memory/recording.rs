@@ -1,7 +1,7 @@
 //! Streams that keep memory, grow and are closed.
 
 use amdgpu_winsys::{
-    cs::{Error, IbPlacement, IbPool, Stream, pm4},
+    cs::{IbPlacement, IbPool, RecordError, Stream, pm4},
     winsys::ResidencySet,
 };
 
@@ -42,7 +42,7 @@ fn keeping_memory_without_host_memory_poisons_the_stream() {
 fn growing_and_closing_a_stream_of_a_pool_fail_cleanly() {
     let bench = Bench::new();
     let pool = IbPool::new(&bench.device, IbPlacement::of(bench.device.info(), 0), 1 << 20).unwrap();
-    let record = || -> Result<Stream<pm4::Target>, Error> {
+    let record = || -> Result<Stream<pm4::Target>, RecordError> {
         let mut stream = pool.stream(bench.target(), 1000)?;
         for _ in 0..5000 {
             stream.push(&pm4::Nop::Skip(&[0; 7]))?;

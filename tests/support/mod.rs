@@ -79,6 +79,32 @@ pub(crate) enum Trouble {
     NotDone,
 }
 
+/// Converts the errors of operations.
+macro_rules! of_operations {
+    ($($operation:ident)+) => {
+        $(impl From<winsys::$operation> for Trouble {
+            fn from(error: winsys::$operation) -> Self {
+                Self::Winsys(error.into())
+            }
+        })+
+    };
+}
+
+/// Converts the errors of operations on queues and streams.
+macro_rules! of_submissions {
+    ($($operation:ident)+) => {
+        $(impl From<cs::$operation> for Trouble {
+            fn from(error: cs::$operation) -> Self {
+                Self::Submission(error.into())
+            }
+        })+
+    };
+}
+
+of_submissions! { GangError PollableError QueueError RecordError SubmitError SubmitterError UserQueueError }
+
+of_operations! { AccessError BindError CreateBoError CreateBoundError ExportError ImportError KernelError MapError OutOfRange SetMetadataError UserMemoryError }
+
 /// RADV's answers for a chip.
 pub(crate) struct RadvResults(Value);
 

@@ -8,7 +8,7 @@ use amdgpu_sim::{SimDevice, SimKernel, SimOptions};
 use amdgpu_winsys::{
     heaps::{MemoryManager, TableOptions},
     uapi::{self, Argument, InfoHwIp, MemoryInfo, query},
-    winsys::{Device, Errno, Error, RenderNode},
+    winsys::{Device, Errno, Error, InvalidReply, KernelError, OpenError, RenderNode},
 };
 use proptest::prelude::*;
 
@@ -74,7 +74,7 @@ fn what_is_just_believable_is_believed() {
 #[test]
 fn absurd_facts_are_refused_with_field_and_value() {
     let absurd = |offset, value: u32| match patched(query::DEV_INFO, offset, value.to_le_bytes()) {
-        Error::InvalidReply { field, value, .. } => (field, value),
+        Error::InvalidReply(InvalidReply { field, value, .. }) => (field, value),
         other => panic!("{other:?}"),
     };
     assert_eq!(absurd(20, 0), ("num_shader_engines", 0));
@@ -84,25 +84,34 @@ fn absurd_facts_are_refused_with_field_and_value() {
     assert_eq!(absurd(164, 12345), ("pte_fragment_size", 12345));
     assert_eq!(absurd(168, 0), ("gart_page_size", 0));
     let below = patched(query::DEV_INFO, 152, 4096_u64.to_le_bytes());
-    assert!(matches!(below, Error::InvalidReply { field: "virtual_address_max", value: 4096, .. }), "{below:?}");
+    assert!(
+        matches!(below, Error::InvalidReply(InvalidReply { field: "virtual_address_max", value: 4096, .. })),
+        "{below:?}"
+    );
 }
 
 #[test]
 fn absurd_memory_pools_are_refused() {
     let huge = patched(query::MEMORY, 0, u64::MAX.to_le_bytes());
-    assert!(matches!(huge, Error::InvalidReply { field: "vram.total_heap_size", value: u64::MAX, .. }), "{huge:?}");
+    assert!(
+        matches!(huge, Error::InvalidReply(InvalidReply { field: "vram.total_heap_size", value: u64::MAX, .. })),
+        "{huge:?}"
+    );
     let none = patched(query::MEMORY, 0, [0; 96]);
-    assert!(matches!(none, Error::InvalidReply { field: "gtt.total_heap_size", value: 0, .. }), "{none:?}");
+    assert!(
+        matches!(none, Error::InvalidReply(InvalidReply { field: "gtt.total_heap_size", value: 0, .. })),
+        "{none:?}"
+    );
 }
 
 #[test]
 fn an_unknown_chip_and_a_chip_without_rings_are_named() {
     let family = patched(query::DEV_INFO, 16, 9999_u32.to_le_bytes());
-    assert_eq!(family, Error::UnknownChip { family: 9999, external_rev: 0x29 });
-    assert_eq!(told("navi21", query::HW_IP_INFO, Lie::Silence).unwrap_err(), Error::NoRings);
-    assert_eq!(told("navi21", query::ACCEL_WORKING, Lie::Silence).unwrap_err(), Error::NoAcceleration);
+    assert_eq!(family, Error::Open(OpenError::UnknownChip { family: 9999, external_rev: 0x29 }));
+    assert_eq!(told("navi21", query::HW_IP_INFO, Lie::Silence).unwrap_err(), Error::Open(OpenError::NoRings));
+    assert_eq!(told("navi21", query::ACCEL_WORKING, Lie::Silence).unwrap_err(), Error::Open(OpenError::NoAcceleration));
     let refused = told("navi21", query::DEV_INFO, Lie::Refusal(Errno::EPERM)).unwrap_err();
-    assert_eq!(refused, Error::Info { query: "DEV_INFO", errno: Errno::EPERM });
+    assert_eq!(refused, Error::Kernel(KernelError::of_query("DEV_INFO", Errno::EPERM)));
 }
 
 #[test]
@@ -110,7 +119,7 @@ fn a_driver_too_old_is_refused_and_the_oldest_is_not() {
     let with_minor = |drm_minor| {
         Device::new(SimDevice::new(chip("vega10"), SimOptions { drm_minor, ..SimOptions::default() }).open())
     };
-    assert_eq!(with_minor(26).unwrap_err(), Error::DriverVersion { major: 3, minor: 26 });
+    assert_eq!(with_minor(26).unwrap_err(), Error::Open(OpenError::DriverVersion { major: 3, minor: 26 }));
     assert_eq!(with_minor(27).unwrap().info().driver.minor, 27);
 }
 
@@ -118,9 +127,9 @@ fn a_driver_too_old_is_refused_and_the_oldest_is_not() {
 fn a_node_of_another_driver_is_refused() {
     let node = RenderNode::open("/dev/null".as_ref()).unwrap();
     let error = Device::new(node).unwrap_err();
-    assert_eq!(error, Error::Ioctl { request: uapi::Version::NAME, errno: Errno::ENOTTY });
+    assert_eq!(error, Error::Kernel(KernelError::new(uapi::Version::NAME, Errno::ENOTTY)));
     let missing = Device::open("/dev/dri/renderD0").unwrap_err();
-    assert!(matches!(missing, Error::Open { errno: Errno::ENOENT, .. }), "{missing:?}");
+    assert!(matches!(missing, Error::Open(OpenError::Node { errno: Errno::ENOENT, .. })), "{missing:?}");
 }
 
 proptest! {

@@ -7,8 +7,8 @@ use amdgpu_winsys::{
     uapi::{Argument, GemClose, GemCreate, GemCreateFlags as Flags, GemDomain as Domain, VaFlags},
     vamgr::VaRequest,
     winsys::{
-        Binding, Bo, BoMetadata, BoRequest, BoRuleError, BoundRequest, Device, Errno, Error, Gfx12Tiling, GfxLevel,
-        Tiling,
+        BindError, Binding, Bo, BoMetadata, BoRequest, BoRuleError, BoundRequest, BrokenBoRule, CreateBoError, Device,
+        Errno, Gfx12Tiling, GfxLevel, Tiling, UnsupportedVaFlags,
     },
 };
 use proptest::prelude::*;
@@ -67,7 +67,7 @@ proptest! {
 
 fn refused(device: &Device, size: u64, alignment: u64, domains: Domain, flags: Flags) -> BoRuleError {
     match Bo::create(device, BoRequest { size, alignment, domains, flags }) {
-        Err(Error::BoRule { rule, .. }) => rule,
+        Err(CreateBoError::Rule(BrokenBoRule { rule, .. })) => rule,
         outcome => panic!("{outcome:?}"),
     }
 }
@@ -146,7 +146,10 @@ fn a_binding_has_the_rights_it_was_given_and_impossible_ones_are_named() {
     let code = VaFlags::READABLE | VaFlags::EXECUTABLE;
     assert_eq!([data, code].map(|flags| bind(flags).unwrap().flags()), [data, code]);
     for flags in [data | VaFlags::PRT, data | VaFlags::NOALLOC, VaFlags::from_bits_retain(1 << 20)] {
-        assert!(matches!(bind(flags), Err(Error::VaFlags { flags: named, .. }) if named == flags), "{flags:?}");
+        assert!(
+            matches!(bind(flags), Err(BindError::Flags(UnsupportedVaFlags { flags: named, .. })) if named == flags),
+            "{flags:?}"
+        );
     }
     let newer = with_minor("navi21", 47);
     let (bo, lease) = (Bo::create(&newer, request).unwrap(), newer.addresses().allocate(VaRequest::new(4096)).unwrap());

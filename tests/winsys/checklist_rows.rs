@@ -16,8 +16,8 @@ use amdgpu_layers::FaultInjector;
 use amdgpu_sim::{SimDevice, SimOptions};
 use amdgpu_winsys::{
     cs::{
-        BoListMode, CommandList, Error as CsError, Gang, Preambles, Queue, QueueOptions, Queues, RetryPolicy, Stream,
-        Submission, SyncPoint, Target, sdma,
+        BoListMode, CommandList, Gang, Preambles, Queue, QueueError, QueueOptions, Queues, RetryPolicy, Stream,
+        Submission, SubmitError, SyncPoint, Target, sdma,
     },
     heaps::{AllocateInfo, MemoryManager, TableOptions},
     uapi::{Argument, Cs, IbFlags, chunk_id, query},
@@ -88,7 +88,7 @@ fn row_14_a_chip_without_a_graphics_ring_computes() {
         assert_eq!((device.info().ring_count(Ip::Gfx), device.info().gfx_level), (0, chip_level(name)), "{name}");
         let context = jobs::context(&device);
         let missing = Queue::new(&context, Ip::Gfx, 0).unwrap_err();
-        assert_eq!(missing, CsError::NoSuchRing { ip: Ip::Gfx, ring: 0, rings: 0 });
+        assert_eq!(missing, QueueError::NoSuchRing { ip: Ip::Gfx, ring: 0, rings: 0 });
         let queue = Queue::new(&context, Ip::Compute, 0).unwrap();
         let memory = host_memory(&device, 4096);
         let list = jobs::store(&device, queue.target(), memory.address(), 7);
@@ -217,7 +217,7 @@ fn a_kernel_that_stays_out_of_memory_is_given_up_when_patience_ends() {
         attempt.is(Cs::REQUEST) && counted.fetch_add(1, Ordering::Relaxed) < TRIES
     });
     let error = queue.submit(&submission).unwrap_err();
-    assert!(matches!(error, CsError::Winsys(Error::OutOfMemory { request: "AMDGPU_CS", .. })), "{error}");
+    assert!(matches!(error, SubmitError::Winsys(Error::OutOfMemory { request: "AMDGPU_CS", .. })), "{error}");
     let tries = tries.load(Ordering::Relaxed);
     assert!((2..TRIES).contains(&tries), "{tries} tries");
     kernel.stop();

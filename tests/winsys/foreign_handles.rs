@@ -5,7 +5,10 @@ use amdgpu_winsys::{
     VkResult,
     uapi::{self, Answered, GemClose, GemCreate, GemDomain, SyncobjCreate, SyncobjDestroy, VaFlags},
     vamgr::VaRequest,
-    winsys::{Bo, BoRequest, BoundRequest, Device, Errno, Error, HandleOwnership, Syncobj},
+    winsys::{
+        BindError, Bo, BoRequest, BoundRequest, CreateBoError, CreateBoundError, Device, Errno, Error, HandleOwnership,
+        ImportError, KernelError, Syncobj,
+    },
 };
 
 use crate::support::chip;
@@ -30,7 +33,7 @@ fn made(device: &Device, bo_size: u64) -> u32 {
     made.answer().handle
 }
 
-fn adopt(device: &Device, handle: u32, ownership: HandleOwnership) -> Result<Bo, Error> {
+fn adopt(device: &Device, handle: u32, ownership: HandleOwnership) -> Result<Bo, ImportError> {
     // SAFETY: each test made the handle, closes it only after the BO, and maps nothing of it.
     #[expect(unsafe_code, reason = "the promise of a foreign handle")]
     unsafe {
@@ -74,7 +77,7 @@ fn a_handle_that_is_borrowed_and_imported_is_never_closed_by_the_library() {
 fn an_unknown_number_is_refused_and_stays_the_callers() {
     let device = device();
     let error = adopt(&device, 77, HandleOwnership::Owned).unwrap_err();
-    assert_eq!(error, Error::Bo { request: "AMDGPU_GEM_OP", handle: 77, errno: Errno::ENOENT });
+    assert_eq!(error, ImportError::Kernel(KernelError::of_bo("AMDGPU_GEM_OP", 77, Errno::ENOENT)));
     // Made afterwards with the same number or another: nothing of the failure is left.
     let handle = made(&device, 4096);
     drop(adopt(&device, handle, HandleOwnership::Borrowed).unwrap());
@@ -122,7 +125,7 @@ fn registers_are_read_in_parts_and_unknown_ones_are_refused() {
     assert_eq!(one[0], device.info().tiling.gb_addr_config);
     device.read_registers(0x263e, &mut [], Device::ALL_INSTANCES).unwrap();
     let error = device.read_registers(0x263e, &mut [0; 300], Device::ALL_INSTANCES).unwrap_err();
-    assert!(matches!(error, Error::Info { query: "READ_MMR_REG", .. }), "{error}");
+    assert!(matches!(error, Error::Kernel(KernelError { request: "READ_MMR_REG", .. })), "{error}");
 }
 
 #[test]
@@ -143,8 +146,9 @@ fn a_bound_bo_that_fails_leaves_nothing() {
     let error = Bo::create_bound(&device, &request(8192, taken)).unwrap_err();
     assert_eq!(error.vk_result(), VkResult::InvalidOpaqueCaptureAddress, "{error}");
     let too_short = Bo::create_bound(&device, &request(8192, VaRequest::new(4096))).unwrap_err();
-    assert!(matches!(too_short, Error::Range { .. }), "{too_short}");
-    assert!(matches!(Bo::create_bound(&device, &request(0, VaRequest::new(4096))), Err(Error::BoRule { .. })));
+    assert!(matches!(too_short, CreateBoundError::Bind(BindError::OutOfRange(_))), "{too_short}");
+    let empty = Bo::create_bound(&device, &request(0, VaRequest::new(4096))).unwrap_err();
+    assert!(matches!(empty, CreateBoundError::Bo(CreateBoError::Rule(_))), "{empty}");
     assert_eq!(device.usage_tracker().usage().gtt, 8192, "the one that succeeded");
     drop(binding);
     assert_eq!(leased(), before);

@@ -3,7 +3,10 @@
 use amdgpu_sim::{SimDevice, SimOptions};
 use amdgpu_winsys::{
     uapi::{DevInfo, query},
-    winsys::{Device, Errno, Error, GdsSizes, GfxLevel, MoveCounters, SystemUsage, VideoCodec, VideoDirection},
+    winsys::{
+        Device, Errno, Error, GdsSizes, GfxLevel, InvalidReply, KernelError, MoveCounters, SystemUsage, VideoCodec,
+        VideoDirection,
+    },
 };
 
 use crate::{
@@ -73,7 +76,7 @@ fn any_question_is_answered_up_to_the_length_that_was_asked_for() {
     assert!(longer[size_of::<DevInfo>()..].iter().all(|&byte| byte == 0));
     let mut unchanged = [0xaa; 16];
     let refused = device.info_raw(0xffff, [0; 4], &mut unchanged).unwrap_err();
-    assert!(matches!(refused, Error::Info { errno: Errno::EINVAL, .. }), "{refused:?}");
+    assert!(matches!(refused, Error::Kernel(KernelError { errno: Errno::EINVAL, .. })), "{refused:?}");
     assert_eq!(unchanged, [0xaa; 16]);
 }
 
@@ -92,7 +95,7 @@ fn registers_are_read_128_at_a_time_each_from_its_own_offset() {
         (&[1000; 128][..], &[1128; 128][..], &[1256; 44][..])
     );
     let beyond = device.read_registers(u32::MAX - 200, &mut values, Device::ALL_INSTANCES).unwrap_err();
-    assert_eq!(beyond, Error::Info { query: "READ_MMR_REG", errno: Errno::EINVAL });
+    assert_eq!(beyond, Error::Kernel(KernelError::of_query("READ_MMR_REG", Errno::EINVAL)));
     assert!(device.read_registers(u32::MAX - 256, &mut values, Device::ALL_INSTANCES).is_ok());
 }
 
@@ -128,7 +131,7 @@ fn an_image_of_the_video_bios_has_the_size_that_was_told() {
     let echoing = Device::new(Listener::changing(&gpu, query::VBIOS, Change::Echo(11)).0).unwrap();
     assert_eq!(echoing.vbios_image(), Ok(vec![13, 0, 0, 0, 13, 0, 0, 0, 13, 0, 0, 0]));
     let invalid = answering(query::VBIOS, (16 << 20) + 1).vbios_image();
-    assert!(matches!(invalid, Err(Error::InvalidReply { field: "VBIOS_SIZE", .. })), "{invalid:?}");
+    assert!(matches!(invalid, Err(Error::InvalidReply(InvalidReply { field: "VBIOS_SIZE", .. }))), "{invalid:?}");
 }
 
 #[test]
@@ -185,5 +188,8 @@ fn a_kernel_without_a_table_of_codecs_tells_none_and_other_refusals_are_errors()
     let lost = Device::new(gpu.open()).unwrap();
     gpu.unplug();
     let refused = lost.video_capabilities(VideoDirection::Decode);
-    assert!(matches!(refused, Err(Error::Info { query: "VIDEO_CAPS", errno: Errno::ENODEV })), "{refused:?}");
+    assert!(
+        matches!(refused, Err(Error::Kernel(KernelError { request: "VIDEO_CAPS", errno: Errno::ENODEV, .. }))),
+        "{refused:?}"
+    );
 }

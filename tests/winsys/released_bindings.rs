@@ -8,7 +8,7 @@ use amdgpu_sim::SimKernel;
 use amdgpu_winsys::{
     uapi::{Argument, GemClose, GemCreate, GemCreateFlags, GemDomain, GemVa, VaFlags},
     vamgr::VaRequest,
-    winsys::{Binding, Bo, BoRequest, BoundRequest, Device, Errno, Error},
+    winsys::{BindError, Binding, Bo, BoRequest, BoundRequest, CreateBoError, CreateBoundError, Device, Errno},
 };
 
 const PAGE: u64 = 4096;
@@ -104,10 +104,15 @@ fn a_refused_binding_leaves_nothing_behind() {
     drop([bound(&device), bound(&device)]);
     let state = || (kernel.inner().census(), device.addresses().leased_bytes(), device.usage_tracker().usage());
     let before = state();
-    for refused in [GemCreate::REQUEST, GemVa::REQUEST] {
+    for (refused, name) in [(GemCreate::REQUEST, GemCreate::NAME), (GemVa::REQUEST, GemVa::NAME)] {
         kernel.fail_nth_ioctl(refused, 0, Errno::ENOMEM);
         let error = Bo::create_bound(&device, &request(4)).unwrap_err();
-        assert!(matches!(error, Error::CreateBo { .. } | Error::Bind { .. }), "{error}");
+        let (CreateBoundError::Bo(CreateBoError::Kernel(cause)) | CreateBoundError::Bind(BindError::Kernel(cause))) =
+            error
+        else {
+            panic!("{error}")
+        };
+        assert_eq!((cause.request, cause.errno), (name, Errno::ENOMEM));
         assert!(kernel.has_fired());
         assert_eq!(state(), before, "{error}");
         drop(bound(&device));

@@ -19,8 +19,8 @@ use amdgpu_winsys::{
         SyncobjCreate, SyncobjHandle, SyncobjTimelineWait, WaitFences, ctx_op,
     },
     winsys::{
-        Bo, BoList, BoRequest, Context, Deadline, Device, Errno, Error, Ip, Mapping, Priority, Result, Syncobj, Until,
-        UserMemory, WaitFor, wait_fences,
+        Bo, BoList, BoRequest, Context, Deadline, Device, Errno, Error, ImportError, InvalidReply, Ip, Mapping,
+        Priority, Result, Syncobj, Until, UserMemory, WaitFor, wait_fences,
     },
 };
 use parking_lot::Mutex;
@@ -128,8 +128,8 @@ impl Rig {
 
 /// Asserts that nothing was made, for a kernel that writes nothing.
 #[track_caller]
-fn refused<T>(outcome: Result<T>) {
-    let error = outcome.map(|_| ()).expect_err("an answer that was not written was believed");
+fn refused<T, E: Into<Error>>(outcome: Result<T, E>) {
+    let error: Error = outcome.map(|_| ()).expect_err("an answer that was not written was believed").into();
     assert_eq!(error.errno(), Some(Errno::EBADF), "{error}");
 }
 
@@ -326,14 +326,17 @@ fn an_imported_bo_without_bytes_is_refused_and_given_back() {
     // The answer, elsewhere, stays zero; or has half a page.
     rig.silence(GemOp::REQUEST);
     let invalid = Bo::import(&rig.device, &shared).unwrap_err();
-    assert!(matches!(invalid, Error::InvalidReply { field: "bo_size", value: 0, .. }), "{invalid}");
+    assert!(matches!(invalid, ImportError::InvalidReply(InvalidReply { field: "bo_size", value: 0, .. })), "{invalid}");
     rig.write::<GemOp>(GemOp::REQUEST, |question| {
         let answer = std::ptr::with_exposed_provenance_mut::<GemCreate>(question.value as usize);
         // SAFETY: the library lends a `GemCreate` at this address.
         unsafe { (*answer).bo_size = 2048 };
     });
     let invalid = Bo::import(&rig.device, &shared).unwrap_err();
-    assert!(matches!(invalid, Error::InvalidReply { field: "bo_size", value: 2048, .. }), "{invalid}");
+    assert!(
+        matches!(invalid, ImportError::InvalidReply(InvalidReply { field: "bo_size", value: 2048, .. })),
+        "{invalid}"
+    );
     rig.honest();
     assert_eq!(rig.kernel.inner().census(), before);
     Bo::import(&rig.device, &shared).unwrap();
@@ -353,7 +356,7 @@ fn an_index_that_no_fence_has_is_not_passed_on() {
         rig.write::<WaitFences>(WaitFences::REQUEST, move |answer| answer.fences = u64::from(first) << 32 | 1);
         match (any(WaitFor::Any), outcome) {
             (Ok(found), Some(_)) => assert_eq!(found, outcome),
-            (Err(Error::InvalidReply { field: "first_signaled", value, .. }), None) => {
+            (Err(Error::InvalidReply(InvalidReply { field: "first_signaled", value, .. })), None) => {
                 assert_eq!(value, u64::from(first));
             }
             (other, _) => panic!("{first}: {other:?}"),
@@ -362,7 +365,7 @@ fn an_index_that_no_fence_has_is_not_passed_on() {
     }
     rig.silence(WaitFences::REQUEST);
     let silent = any(WaitFor::All).unwrap_err();
-    assert!(matches!(silent, Error::InvalidReply { field: "status", .. }), "{silent}");
+    assert!(matches!(silent, Error::InvalidReply(InvalidReply { field: "status", .. })), "{silent}");
     rig.honest();
 
     let syncobjs = [(); 3].map(|()| Syncobj::new(&rig.device, true).unwrap());
@@ -371,10 +374,10 @@ fn an_index_that_no_fence_has_is_not_passed_on() {
     assert_eq!(any(), Ok(Some(0)));
     for first in [3, u32::MAX] {
         rig.write::<SyncobjTimelineWait>(SyncobjTimelineWait::REQUEST, move |answer| answer.first_signaled = first);
-        assert!(matches!(any(), Err(Error::InvalidReply { field: "first_signaled", .. })), "{first}");
+        assert!(matches!(any(), Err(Error::InvalidReply(InvalidReply { field: "first_signaled", .. }))), "{first}");
     }
     rig.silence(SyncobjTimelineWait::REQUEST);
-    assert!(matches!(any(), Err(Error::InvalidReply { field: "first_signaled", .. })));
+    assert!(matches!(any(), Err(Error::InvalidReply(InvalidReply { field: "first_signaled", .. }))));
 }
 
 /// A reused page has a number in it that is taken for one of this queue's.

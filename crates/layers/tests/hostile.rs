@@ -125,7 +125,7 @@ fn a_descriptor_that_the_replay_did_not_make_is_not_given_out() {
     let victim = std::fs::File::open("/dev/null").unwrap();
     let (number, about) = (victim.as_raw_fd(), fstat(&victim).unwrap());
     let clients: [(u32, Client<OwnedFd>); 3] = [
-        (PrimeHandle::REQUEST.bits(), |device| Bo::create(device, request(PAGE))?.export()),
+        (PrimeHandle::REQUEST.bits(), |device| Ok(Bo::create(device, request(PAGE))?.export()?)),
         (SyncobjHandle::REQUEST.bits(), |device| Syncobj::new(device, true)?.export()),
         (SyncobjHandle::REQUEST.bits(), |device| Syncobj::new(device, true)?.export_sync_file()),
     ];
@@ -191,13 +191,13 @@ impl Own {
     fn lend(&self, device: &Device, is_read_only: bool) -> winsys::Result<Bo> {
         let memory = UserMemory { is_read_only, ..UserMemory::new(self.0, PAGE) };
         // SAFETY: no other code has the page, it holds no Rust object, and it stays mapped.
-        unsafe { Bo::from_user_memory(device, memory) }
+        Ok(unsafe { Bo::from_user_memory(device, memory) }?)
     }
 }
 
 fn bind(bo: &Bo, rights: VaFlags) -> winsys::Result<Binding> {
     let lease = bo.device().addresses().allocate(VaRequest::new(bo.size())).unwrap();
-    Binding::new(bo, lease, rights).map_err(|(_, error)| error)
+    Ok(Binding::new(bo, lease, rights).map_err(|(_, error)| error)?)
 }
 
 const WRITES: VaFlags = VaFlags::READABLE.union(VaFlags::WRITEABLE);
@@ -349,7 +349,7 @@ fn memory_that_the_gpu_may_not_write_is_not_written() {
             mapping.store_u32(0, 5)?;
             let _binding = bind(&bo, rights)?;
             device.ping()?;
-            mapping.load_u32(0)
+            Ok(mapping.load_u32(0)?)
         }
     };
     for (rights, expected) in [(WRITES, Ok(0xbad)), (VaFlags::READABLE, Err(()))] {
@@ -389,7 +389,7 @@ fn a_file_that_is_no_eventfd_is_not_written() {
 
 #[test]
 fn nobody_changes_the_size_of_what_a_replay_gives_out() {
-    let client = |device: &Device| Bo::create(device, request(2 * PAGE))?.export();
+    let client = |device: &Device| -> winsys::Result<_> { Ok(Bo::create(device, request(2 * PAGE))?.export()?) };
     let (fd, finished) = replayed(&records(client), client);
     finished.unwrap();
     let fd = fd.unwrap();

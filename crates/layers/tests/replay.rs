@@ -16,7 +16,9 @@ use amdgpu_uapi::Errno;
 use amdgpu_winsys::{
     cs::{Queue, Stream, Submission, Target, pm4},
     uapi::{GemCreateFlags, GemDomain},
-    winsys::{self, Bo, BoRequest, Context, Deadline, Device, Error, Ip, Kernel, Mapping, Priority, Syncobj},
+    winsys::{
+        self, Bo, BoRequest, Context, Deadline, Device, Error, Ip, Kernel, Mapping, OpenError, Priority, Syncobj,
+    },
 };
 use proptest::prelude::*;
 
@@ -54,7 +56,7 @@ fn client(
     size: u64,
     mut open: impl FnMut() -> Result<Box<dyn Kernel>, Errno>,
 ) -> winsys::Result<(String, Vec<u8>, bool)> {
-    let refused = |errno| Error::Open { path: "it".into(), errno };
+    let refused = |errno| Error::Open(OpenError::Node { path: "it".into(), errno });
     let first = Device::new(Arc::<dyn Kernel>::from(open().map_err(refused)?))?;
     let second = Device::new(Arc::<dyn Kernel>::from(open().map_err(refused)?))?;
     let bo = Bo::create(&first, request(size))?;

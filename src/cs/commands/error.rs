@@ -162,7 +162,7 @@ pub enum CommandError {
 
     /// The stream returned an error. It may contain a part of the command, and it is poisoned if it could not grow.
     #[error(transparent)]
-    Stream(#[from] cs::Error),
+    Stream(#[from] cs::RecordError),
 }
 
 impl From<EncodeError> for CommandError {

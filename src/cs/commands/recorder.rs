@@ -50,7 +50,7 @@ impl<L: Language> Recorder<L> {
     ///
     /// The errors of [`Stream::push`].
     #[inline]
-    pub fn push<P: Packet<Language = L>>(&mut self, packet: &P) -> cs::Result<()> {
+    pub fn push<P: Packet<Language = L>>(&mut self, packet: &P) -> cs::RecordResult<()> {
         self.stream.push(packet)
     }
 
@@ -59,7 +59,7 @@ impl<L: Language> Recorder<L> {
     /// # Errors
     ///
     /// The errors of [`Stream::annotate`].
-    pub fn annotate(&mut self, text: &str) -> cs::Result<()> {
+    pub fn annotate(&mut self, text: &str) -> cs::RecordResult<()> {
         self.stream.annotate(text)
     }
 
@@ -68,7 +68,7 @@ impl<L: Language> Recorder<L> {
     /// # Errors
     ///
     /// The errors of [`Stream::execute`].
-    pub fn execute(&mut self, list: &CommandList, inclusion: Inclusion) -> cs::Result<Execution> {
+    pub fn execute(&mut self, list: &CommandList, inclusion: Inclusion) -> cs::RecordResult<Execution> {
         self.stream.execute(list, inclusion)
     }
 
@@ -83,7 +83,7 @@ impl<L: Language> Recorder<L> {
     ///
     /// The errors of [`Stream::reserve`].
     #[inline]
-    pub fn reserve(&mut self, dwords: usize) -> cs::Result<&mut [u32]> {
+    pub fn reserve(&mut self, dwords: usize) -> cs::RecordResult<&mut [u32]> {
         self.stream.reserve(dwords)
     }
 
@@ -93,7 +93,7 @@ impl<L: Language> Recorder<L> {
     ///
     /// The errors of [`Stream::reserve`].
     #[inline]
-    pub fn packet_writer(&mut self, dwords: usize) -> cs::Result<PacketWriter<'_, L>> {
+    pub fn packet_writer(&mut self, dwords: usize) -> cs::RecordResult<PacketWriter<'_, L>> {
         self.stream.packet_writer(dwords)
     }
 
@@ -102,7 +102,7 @@ impl<L: Language> Recorder<L> {
     /// # Errors
     ///
     /// The errors of [`Stream::push`].
-    pub fn begin_mark(&mut self, breadcrumbs: &Breadcrumbs, mark: u32) -> cs::Result<()>
+    pub fn begin_mark(&mut self, breadcrumbs: &Breadcrumbs, mark: u32) -> cs::RecordResult<()>
     where
         L: Marker,
     {
@@ -115,7 +115,7 @@ impl<L: Language> Recorder<L> {
     /// # Errors
     ///
     /// The errors of [`Stream::push`].
-    pub fn end_mark(&mut self, breadcrumbs: &Breadcrumbs, mark: u32) -> cs::Result<()>
+    pub fn end_mark(&mut self, breadcrumbs: &Breadcrumbs, mark: u32) -> cs::RecordResult<()>
     where
         L: Marker,
     {

@@ -58,7 +58,7 @@ impl Recorder<Target> {
     /// # Errors
     ///
     /// The errors of [`Stream::push`](crate::cs::Stream::push).
-    pub fn acquire(&mut self) -> crate::cs::Result<()> {
+    pub fn acquire(&mut self) -> crate::cs::RecordResult<()> {
         self.stream.acquire()
     }
 
@@ -87,7 +87,7 @@ pub(super) fn conditional<L: Language>(
 ) -> Result<()> {
     let (recorded, stream) = (body.language().into(), recorder.stream.language().into());
     if recorded != stream {
-        return Err(crate::cs::Error::WrongStream { recorded, stream }.into());
+        return Err(crate::cs::RecordError::WrongStream { recorded, stream }.into());
     }
     let (head, body) = (head.dwords(), body.dwords());
     let (to_head, to_body) = recorder.stream.reserve(head.len() + body.len())?.split_at_mut(head.len());

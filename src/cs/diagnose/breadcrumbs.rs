@@ -1,7 +1,7 @@
 //! Breadcrumbs: marks that record how far a ring has progressed.
 
 use crate::{
-    cs::{Marker, Result, Stream, record::marker_page::MarkerPage},
+    cs::{Marker, RecordResult as Result, Stream, record::marker_page::MarkerPage},
     vamgr::GpuVa,
     winsys::{Binding, Device},
 };
@@ -77,7 +77,7 @@ impl Breadcrumbs {
     ///
     /// # Errors
     ///
-    /// [`Error::Address`](crate::cs::Error::Address) if there is no GPU address; [`Error::Winsys`](crate::cs::Error::Winsys) if the
+    /// [`RecordError::Address`](crate::cs::RecordError::Address) if there is no GPU address; [`RecordError::Winsys`](crate::cs::RecordError::Winsys) if the
     /// allocation fails.
     pub fn new(device: &Device) -> Result<Self> {
         Ok(Self { page: MarkerPage::new(device)? })

@@ -8,7 +8,7 @@ use std::{
 use amdgpu_hw::num::wide;
 
 use crate::{
-    cs::{IbPlacement, Result},
+    cs::{IbPlacement, RecordResult as Result},
     uapi::VaFlags,
     vamgr::{GpuVa, VaRequest},
     winsys::{Binding, Bo, BoRequest, Device, Mapping, PAGE_SIZE},

@@ -3,7 +3,7 @@
 use super::stream::Stream;
 use crate::{
     cs::{
-        Result,
+        RecordResult as Result,
         pm4::{AcquireMem, CacheActions, PfpSyncMe, Ring, Target},
     },
     winsys::GfxLevel,

@@ -1,6 +1,8 @@
 //! Text annotations in a stream, for readers of a dump.
 
-use crate::cs::{Error, Language, MAX_ANNOTATION_BYTES, Packet, Result, Stream, Target, annotation, pm4, sdma};
+use crate::cs::{
+    Language, MAX_ANNOTATION_BYTES, Packet, RecordError, RecordResult as Result, Stream, Target, annotation, pm4, sdma,
+};
 
 impl<L: Language> Stream<L> {
     /// Records text that the engine skips and that [`annotations`](crate::cs::annotations) finds in a dump. On the copy engine of
@@ -11,10 +13,10 @@ impl<L: Language> Stream<L> {
     ///
     /// # Errors
     ///
-    /// [`Error::TooLong`] if the text is longer than [`MAX_ANNOTATION_BYTES`]; otherwise the errors of [`Stream::reserve`].
+    /// [`RecordError::TooLong`] if the text is longer than [`MAX_ANNOTATION_BYTES`]; otherwise the errors of [`Stream::reserve`].
     pub fn annotate(&mut self, text: &str) -> Result<()> {
         let skipped = annotation(text)
-            .ok_or_else(|| Error::TooLong { needed: dwords(text.len()), most: dwords(MAX_ANNOTATION_BYTES) })?;
+            .ok_or_else(|| RecordError::TooLong { needed: dwords(text.len()), most: dwords(MAX_ANNOTATION_BYTES) })?;
         let dwords = 1 + skipped.len();
         match self.language().into() {
             Target::Sdma(sdma::Version::V1_0) => 0,

@@ -1,7 +1,7 @@
 //! Streams whose packet language is known at run time.
 
 use crate::{
-    cs::{CommandList, EncodeError, Execution, IbPool, Inclusion, Result, Stream, Target, pm4, sdma},
+    cs::{CommandList, EncodeError, Execution, IbPool, Inclusion, RecordResult as Result, Stream, Target, pm4, sdma},
     vamgr::GpuVa,
     winsys::{Binding, Device, ResidencySet},
 };
@@ -200,7 +200,7 @@ impl AnyStream {
     ///
     /// # Errors
     ///
-    /// The errors of [`Stream::detour`], and [`Error::Encode`](crate::cs::Error::Encode) if the stream is for a copy engine.
+    /// The errors of [`Stream::detour`], and [`RecordError::Encode`](crate::cs::RecordError::Encode) if the stream is for a copy engine.
     pub fn detour(&mut self, va: GpuVa, dwords: usize, trailer: GpuVa) -> Result<()> {
         match self {
             Self::Pm4(stream) => stream.detour(va, dwords, trailer),

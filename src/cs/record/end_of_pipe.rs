@@ -3,7 +3,7 @@
 use super::stream::Stream;
 use crate::{
     cs::{
-        Language, Result,
+        Language, RecordResult as Result,
         pm4::{EndOfPipe, EndOfPipeSequence, Target},
     },
     uapi::{GemCreateFlags, GemDomain, VaFlags},

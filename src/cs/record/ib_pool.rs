@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use super::stream::StreamLevel;
 use crate::{
     cs::{
-        IbPlacement, Language, Result, Stream,
+        IbPlacement, Language, RecordResult as Result, Stream,
         ib::home::{Home, Shared},
     },
     host_memory::ArcRoom,

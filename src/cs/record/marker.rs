@@ -1,7 +1,7 @@
 //! Markers: dwords that a ring writes to memory or waits for.
 
 use crate::{
-    cs::{CommandList, Language, Result, Stream, Target, pm4, sdma},
+    cs::{CommandList, Language, RecordResult as Result, Stream, Target, pm4, sdma},
     vamgr::GpuVa,
     winsys::Device,
 };

@@ -3,7 +3,7 @@
 use amdgpu_hw::num::wide;
 
 use crate::{
-    cs::Result,
+    cs::RecordResult as Result,
     uapi::{GemCreateFlags, GemDomain, VaFlags},
     vamgr::{GpuVa, VaRequest},
     winsys::{Binding, Bo, BoRequest, Capabilities, Device, Mapping, PAGE_SIZE},

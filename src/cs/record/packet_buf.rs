@@ -1,6 +1,6 @@
 //! Buffers of packets in host memory.
 
-use crate::cs::{EncodeError, Language, Packet, Result, Stream};
+use crate::cs::{EncodeError, Language, Packet, RecordResult as Result, Stream};
 
 /// A buffer of packets in host memory that can be copied into streams any number of times. The packets stay together in one IB.
 ///
@@ -54,12 +54,12 @@ impl<L: Language> Stream<L> {
     ///
     /// # Errors
     ///
-    /// [`Error::WrongStream`](crate::cs::Error::WrongStream) if the buffer is for another ring or generation; otherwise the errors
+    /// [`RecordError::WrongStream`](crate::cs::RecordError::WrongStream) if the buffer is for another ring or generation; otherwise the errors
     /// of [`Stream::reserve`].
     pub fn push_packets(&mut self, packets: &PacketBuf<L>) -> Result<()> {
         let (recorded, stream) = (packets.language.into(), self.language().into());
         if recorded != stream {
-            return Err(crate::cs::Error::WrongStream { recorded, stream });
+            return Err(crate::cs::RecordError::WrongStream { recorded, stream });
         }
         self.reserve(packets.dwords.len())?.copy_from_slice(&packets.dwords);
         Ok(())

@@ -2,7 +2,7 @@
 
 use amdgpu_packets::own;
 
-use crate::cs::{EncodeError, Error, Language, Packet, Result, Stream};
+use crate::cs::{EncodeError, Language, Packet, RecordError, RecordResult as Result, Stream};
 
 /// A writer that fills reserved space of a stream, made by [`Stream::packet_writer`]. It is the fastest way to record many small
 /// packets, because its position stays in a register. The dwords written count as recorded when the writer is dropped.
@@ -48,7 +48,7 @@ impl<'s, L: Language> PacketWriter<'s, L> {
     ///
     /// # Errors
     ///
-    /// [`Error::Encode`] if the ring does not have the packet or a value does not fit, [`Error::TooLong`] if the packet exceeds the
+    /// [`RecordError::Encode`] if the ring does not have the packet or a value does not fit, [`RecordError::TooLong`] if the packet exceeds the
     /// space that is left; nothing is then appended.
     #[expect(clippy::inline_always, reason = "as for `Stream::push`")]
     #[inline(always)]
@@ -72,11 +72,11 @@ impl<'s, L: Language> PacketWriter<'s, L> {
     ///
     /// # Errors
     ///
-    /// [`Error::TooLong`] if the dwords exceed the space that is left; nothing is then appended.
+    /// [`RecordError::TooLong`] if the dwords exceed the space that is left; nothing is then appended.
     #[inline]
     pub fn put<const N: usize>(&mut self, dwords: [u32; N]) -> Result<()> {
         if N > self.rest.len() {
-            return Err(Error::TooLong { needed: N, most: self.rest.len() });
+            return Err(RecordError::TooLong { needed: N, most: self.rest.len() });
         }
         let (room, rest) = std::mem::take(&mut self.rest).split_at_mut(N);
         room.copy_from_slice(&dwords);
@@ -102,7 +102,7 @@ fn push_slowly<L: Language, P: Packet<Language = L>>(
     own(&mut packet);
     match packet.encode(language, rest) {
         Ok(len) => (rest.get_mut(len..).unwrap_or_default(), Ok(())),
-        Err(EncodeError::NoRoom { needed, left, .. }) => (rest, Err(Error::TooLong { needed, most: left })),
+        Err(EncodeError::NoRoom { needed, left, .. }) => (rest, Err(RecordError::TooLong { needed, most: left })),
         Err(error) => (rest, Err(error.into())),
     }
 }

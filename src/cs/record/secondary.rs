@@ -5,7 +5,7 @@ use amdgpu_hw::num::count;
 use super::{list::recorded::Detour, stream::StreamLevel};
 use crate::{
     cs::{
-        CommandList, EncodeError, Error, Language, Packet, Result, Stream, Target,
+        CommandList, EncodeError, Language, Packet, RecordError, RecordResult as Result, Stream, Target,
         pm4::{self, AcquireMem, CacheActions, IndirectBuffer, Ring, WriteData},
     },
     host_memory::NoHostMemory,
@@ -70,30 +70,30 @@ impl<L: Language> Stream<L> {
     ///
     /// # Errors
     ///
-    /// * [`Error::WrongStream`] if the list is for another ring or generation;
-    /// * [`Error::NestedCall`] if this is a secondary stream and the list calls others;
-    /// * [`Error::ChainedList`] if another list is chained to it;
-    /// * [`Error::DetouredList`] if the list jumps through commands outside it, see [`Stream::detour`];
-    /// * [`Error::Winsys`] if the list belongs to another device.
+    /// * [`RecordError::WrongStream`] if the list is for another ring or generation;
+    /// * [`RecordError::NestedCall`] if this is a secondary stream and the list calls others;
+    /// * [`RecordError::ChainedList`] if another list is chained to it;
+    /// * [`RecordError::DetouredList`] if the list jumps through commands outside it, see [`Stream::detour`];
+    /// * [`RecordError::Winsys`] if the list belongs to another device.
     ///
     /// In these cases the stream is unchanged. If the stream cannot grow, the errors of [`Stream::push`].
     pub fn execute(&mut self, list: &CommandList, inclusion: Inclusion) -> Result<Execution> {
         let stream: Target = self.language().into();
         if list.target() != stream {
-            return Err(Error::WrongStream { recorded: list.target(), stream });
+            return Err(RecordError::WrongStream { recorded: list.target(), stream });
         }
         if list.is_chained() {
-            return Err(Error::ChainedList);
+            return Err(RecordError::ChainedList);
         }
         if list.recorded().has_detours() {
-            return Err(Error::DetouredList);
+            return Err(RecordError::DetouredList);
         }
         if !list.recorded().is_of(self.device()) {
             return Err(WinsysError::ForeignDevice { what: "command list" }.into());
         }
         let is_primary = self.level() == StreamLevel::Primary;
         if !is_primary && list.has_calls() {
-            return Err(Error::NestedCall);
+            return Err(RecordError::NestedCall);
         }
         let has_calls = matches!(stream, Target::Pm4(target) if target.ring == Ring::Gfx);
         if is_primary && has_calls && !list.has_calls() && inclusion == Inclusion::Auto {
@@ -130,7 +130,7 @@ impl<L: Language> Stream<L> {
     fn named(&mut self, outcome: Result<(), NoHostMemory>) -> Result<()> {
         outcome
             .map_err(|error| error.of("a command list").into())
-            .inspect_err(|error: &Error| self.poison(error.clone()))
+            .inspect_err(|error: &RecordError| self.poison(error.clone()))
     }
 }
 
@@ -182,14 +182,14 @@ impl Stream<pm4::Target> {
     ///
     /// # Errors
     ///
-    /// * [`Error::NestedCall`] in a secondary stream;
-    /// * [`Error::Encode`] if the jump cannot hold the address or length, and on compute rings before GFX8, for which RADV does not
+    /// * [`RecordError::NestedCall`] in a secondary stream;
+    /// * [`RecordError::Encode`] if the jump cannot hold the address or length, and on compute rings before GFX8, for which RADV does not
     ///   offer the extension (`radv_physical_device.c`, `radv_physical_device_get_supported_extensions`).
     ///
     /// In these cases the stream is unchanged. If the stream cannot grow, the errors of [`Stream::push`].
     pub fn detour(&mut self, va: GpuVa, dwords: usize, trailer: GpuVa) -> Result<()> {
         if self.level() == StreamLevel::Secondary {
-            return Err(Error::NestedCall);
+            return Err(RecordError::NestedCall);
         }
         let target = self.language();
         if target.ring == Ring::Gfx {

@@ -5,7 +5,7 @@ use amdgpu_packets::own;
 use super::list::recorded::{Ib, Part};
 use crate::{
     cs::{
-        CommandList, EncodeError, Error, IbPlacement, Language, Packet, Result, Target,
+        CommandList, EncodeError, IbPlacement, Language, Packet, RecordError, RecordResult as Result, Target,
         ib::{home::Home, memory::IbMemory},
         pm4,
     },
@@ -63,7 +63,7 @@ pub struct Stream<L: Language> {
     /// The IB being written. Its window ends before the space for padding and jump. The window of a poisoned stream is empty, so
     /// that every call takes the slow path through `go_on`.
     memory: IbMemory,
-    poison: Option<Error>,
+    poison: Option<RecordError>,
     /// Closed IBs, and the other resources of the list.
     part: Part,
 }
@@ -83,8 +83,8 @@ impl<L: Language> Stream<L> {
     ///
     /// # Errors
     ///
-    /// [`Error::StreamCapacity`] if `dwords` is zero or exceeds an IB; [`Error::Address`] if there is no GPU address for the IB;
-    /// [`Error::Winsys`] if the allocation fails.
+    /// [`RecordError::StreamCapacity`] if `dwords` is zero or exceeds an IB; [`RecordError::Address`] if there is no GPU address for the IB;
+    /// [`RecordError::Winsys`] if the allocation fails.
     pub fn new(device: &Device, language: L, dwords: usize) -> Result<Self> {
         Self::with_placement(device, language, dwords, IbPlacement::of(device.info(), 0))
     }
@@ -121,7 +121,7 @@ impl<L: Language> Stream<L> {
         home: Home,
     ) -> Result<Self> {
         if dwords == 0 || dwords > Self::MOST_DWORDS {
-            return Err(Error::StreamCapacity { dwords, most: Self::MOST_DWORDS });
+            return Err(RecordError::StreamCapacity { dwords, most: Self::MOST_DWORDS });
         }
         let part = Part::new(home).map_err(|error| error.of(LIST))?;
         let memory = match part.home.take(|memory| Self::limit(memory.capacity()) >= dwords) {
@@ -162,8 +162,8 @@ impl<L: Language> Stream<L> {
     ///
     /// # Errors
     ///
-    /// [`Error::Encode`] if the ring does not have the packet or a value does not fit, [`Error::TooLong`] if the packet is longer
-    /// than an IB: the stream is then unchanged. [`Error::Address`] or [`Error::Winsys`] if the stream cannot grow: it is then
+    /// [`RecordError::Encode`] if the ring does not have the packet or a value does not fit, [`RecordError::TooLong`] if the packet is longer
+    /// than an IB: the stream is then unchanged. [`RecordError::Address`] or [`RecordError::Winsys`] if the stream cannot grow: it is then
     /// poisoned.
     #[expect(
         clippy::inline_always,
@@ -220,12 +220,12 @@ impl<L: Language> Stream<L> {
     ///
     /// # Errors
     ///
-    /// [`Error::TooLong`] if `dwords` exceeds an IB: the stream is then unchanged. [`Error::Address`] or
-    /// [`Error::Winsys`] if the stream cannot grow: it is then poisoned.
+    /// [`RecordError::TooLong`] if `dwords` exceeds an IB: the stream is then unchanged. [`RecordError::Address`] or
+    /// [`RecordError::Winsys`] if the stream cannot grow: it is then poisoned.
     #[inline]
     pub fn reserve(&mut self, dwords: usize) -> Result<&mut [u32]> {
         self.grow(dwords)?;
-        self.memory.take(dwords).ok_or(Error::TooLong { needed: dwords, most: Self::MOST_DWORDS })
+        self.memory.take(dwords).ok_or(RecordError::TooLong { needed: dwords, most: Self::MOST_DWORDS })
     }
 
     /// Returns space for a constant number of dwords, at most 1024. It never fails: if the stream cannot grow, the stream is
@@ -388,7 +388,7 @@ impl<L: Language> Stream<L> {
 
     /// Poisons the stream with `error`, unless it is poisoned already.
     #[cold]
-    pub(super) fn poison(&mut self, error: Error) {
+    pub(super) fn poison(&mut self, error: RecordError) {
         if self.poison.is_none() {
             tracing::warn!(%error, "a stream is poisoned");
             self.poison = Some(error);
@@ -408,9 +408,9 @@ impl<L: Language> Stream<L> {
     /// # Errors
     ///
     /// * The error that poisoned the stream, if it is poisoned;
-    /// * [`Error::Encode`] if the jumps cannot hold the device's addresses, because the stream is for another generation than the
+    /// * [`RecordError::Encode`] if the jumps cannot hold the device's addresses, because the stream is for another generation than the
     ///   device;
-    /// * [`Error::Winsys`] if the process has no memory left for the list.
+    /// * [`RecordError::Winsys`] if the process has no memory left for the list.
     pub fn finish(mut self) -> Result<CommandList> {
         self.status()?;
         let (dwords, packet_dwords) = self.close();
@@ -426,11 +426,12 @@ impl<L: Language> Stream<L> {
     pub(super) fn go_on(&mut self, needed: usize) -> Result<()> {
         self.status()?;
         if needed > Self::MOST_DWORDS {
-            return Err(Error::TooLong { needed, most: Self::MOST_DWORDS });
+            return Err(RecordError::TooLong { needed, most: Self::MOST_DWORDS });
         }
         let room = self.part.reserve_ib().map_err(|error| error.of(LIST).into());
-        let mut next =
-            room.and_then(|()| self.next_memory(needed)).inspect_err(|error: &Error| self.poison(error.clone()))?;
+        let mut next = room
+            .and_then(|()| self.next_memory(needed))
+            .inspect_err(|error: &RecordError| self.poison(error.clone()))?;
         next.rewind(Self::limit(next.capacity()));
         if self.memory.used() == 0 {
             self.part.spare.push(std::mem::replace(&mut self.memory, next));

@@ -1,6 +1,6 @@
 //! Access to the raw memory of a stream, for callers that encode packets themselves.
 
-use crate::cs::{Error, Language, Result, Stream};
+use crate::cs::{Language, RecordError, RecordResult as Result, Stream};
 
 /// Raw access to the memory of a stream, for drivers that write dwords themselves.
 ///
@@ -38,12 +38,12 @@ impl<L: Language> Stream<L> {
     ///
     /// # Errors
     ///
-    /// [`Error::TooLong`] if the window is shorter; no dwords are then counted.
+    /// [`RecordError::TooLong`] if the window is shorter; no dwords are then counted.
     #[inline]
     pub fn advance(&mut self, dwords: usize) -> Result<()> {
         let most = self.remaining();
         if dwords > most {
-            return Err(Error::TooLong { needed: dwords, most });
+            return Err(RecordError::TooLong { needed: dwords, most });
         }
         self.memory_mut().advance(dwords);
         Ok(())

@@ -2,16 +2,13 @@
 
 use std::ops::Range;
 
+use crate::cs::NoRoomForIbs;
+
 /// The maximum number of IBs in one kernel call, regardless of the limits of its queues.
 ///
 /// Source: Mesa 25.0.7 `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_cs.c`, `RADV_MAX_IBS_PER_SUBMIT`; the kernel's own limits
 /// are those of each IP (Linux 6.12 `amdgpu_ring.c`, `amdgpu_ring_max_ibs`).
 pub const MAX_IBS_PER_CALL: usize = 192;
-
-/// The maximum number of queues in a gang, including the leader.
-///
-/// Source: Linux 6.12 `amdgpu_cs.h`, `AMDGPU_CS_GANG_SIZE`.
-pub const MAX_GANG: usize = 4;
 
 /// The limits on the number of IBs in a kernel call.
 ///
@@ -40,24 +37,6 @@ impl CallLimits {
     fn around(&self) -> usize {
         self.around_first.max(self.around_further)
     }
-}
-
-/// The error of limits that leave no room for a single IB in a call.
-///
-/// ```
-/// use amdgpu_winsys::cs::{CallLimits, NoRoomForIbs, plan};
-///
-/// let limits = CallLimits { per_call: 4, around_first: 4, around_further: 1 };
-/// let error = plan([1].into_iter(), limits).err();
-/// assert_eq!(error, Some(NoRoomForIbs { around: 4, per_call: 4 }));
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{around} preamble and postamble IBs leave no room in a kernel submission of at most {per_call}")]
-pub struct NoRoomForIbs {
-    /// Number of preamble and postamble IBs.
-    pub around: usize,
-    /// The maximum number of IBs in one call.
-    pub per_call: usize,
 }
 
 /// A kernel call that is part of a submission.

@@ -10,9 +10,9 @@ use nix::sys::eventfd::{EfdFlags, EventFd};
 
 use super::state::QueueState;
 use crate::{
-    cs::{Error, Result},
+    cs::PollableError,
     uapi::{CsChunkDep, Errno},
-    winsys::{Deadline, Device, Error as WinsysError, Syncobj, Until, WaitFor, wait_fences},
+    winsys::{Deadline, Device, Error as WinsysError, KernelError, Syncobj, Until, WaitFor, wait_fences},
 };
 
 /// A submission's position on its queue. It is signalled when the submission and all earlier ones have completed.
@@ -70,8 +70,8 @@ impl Fence {
     ///
     /// # Errors
     ///
-    /// [`Error::Winsys`] with [`DeviceLost`](crate::winsys::Error::DeviceLost) if the job was lost to a reset.
-    pub fn wait(&self, deadline: Deadline) -> Result<bool> {
+    /// [`DeviceLost`](crate::winsys::Error::DeviceLost) if the job was lost to a reset.
+    pub fn wait(&self, deadline: Deadline) -> Result<bool, WinsysError> {
         self.state.wait(self.sequence, deadline)
     }
 
@@ -82,7 +82,7 @@ impl Fence {
     /// # Errors
     ///
     /// The errors of [`Fence::wait`].
-    pub fn outcome(&self) -> Result<bool> {
+    pub fn outcome(&self) -> Result<bool, WinsysError> {
         self.state.ask(self.sequence, Deadline::POLL)
     }
 
@@ -92,9 +92,9 @@ impl Fence {
     ///
     /// # Errors
     ///
-    /// [`Error::Winsys`] with [`ForeignDevice`](WinsysError::ForeignDevice) if the fences are of different devices, or with
+    /// [`ForeignDevice`](WinsysError::ForeignDevice) if the fences are of different devices,
     /// [`DeviceLost`](WinsysError::DeviceLost) if one of the submissions was lost.
-    pub fn wait_many(fences: &[&Self], condition: WaitFor, deadline: Deadline) -> Result<Option<usize>> {
+    pub fn wait_many(fences: &[&Self], condition: WaitFor, deadline: Deadline) -> Result<Option<usize>, WinsysError> {
         let Some((first, rest)) = fences.split_first() else { return Ok(Some(0)) };
         rest.iter().try_for_each(|fence| first.state.own("fence", fence.state.device()))?;
         let (done, running): (Vec<_>, Vec<_>) = (0..).zip(fences).partition(|(_, fence)| fence.is_signalled());
@@ -107,12 +107,12 @@ impl Fence {
         match wait_fences(first.state.device(), &numbers, condition, deadline) {
             // With `WaitFor::Any` no fence was signalled before, so the indices are those of `fences`.
             Ok(met) => Ok(met),
-            Err(error) => Err(Self::first_loss(fences).unwrap_or(error.into())),
+            Err(error) => Err(Self::first_loss(fences).unwrap_or(error)),
         }
     }
 
     /// Returns the loss of the first of these fences that was lost.
-    fn first_loss(fences: &[&Self]) -> Option<Error> {
+    fn first_loss(fences: &[&Self]) -> Option<WinsysError> {
         fences.iter().find_map(|fence| fence.wait(Deadline::POLL).err())
     }
 
@@ -120,9 +120,9 @@ impl Fence {
     ///
     /// # Errors
     ///
-    /// [`Error::Winsys`] if the kernel refuses or the job was lost.
-    pub fn to_syncobj(&self) -> Result<Syncobj> {
-        Ok(self.state.context.fence_to_syncobj(self.state.ring.ip, self.state.ring.index, self.sequence)?)
+    /// [`winsys::Error`](WinsysError) if the kernel refuses or the job was lost.
+    pub fn to_syncobj(&self) -> Result<Syncobj, WinsysError> {
+        self.state.context.fence_to_syncobj(self.state.ring.ip, self.state.ring.index, self.sequence)
     }
 
     /// Creates a sync file: a descriptor that is readable when the submission has completed, and that other drivers and processes
@@ -130,27 +130,27 @@ impl Fence {
     ///
     /// # Errors
     ///
-    /// [`Error::Winsys`] if the kernel refuses or the job was lost.
-    pub fn to_sync_file(&self) -> Result<OwnedFd> {
-        Ok(self.state.context.fence_to_sync_file(self.state.ring.ip, self.state.ring.index, self.sequence)?)
+    /// [`winsys::Error`](WinsysError) if the kernel refuses or the job was lost.
+    pub fn to_sync_file(&self) -> Result<OwnedFd, WinsysError> {
+        self.state.context.fence_to_sync_file(self.state.ring.ip, self.state.ring.index, self.sequence)
     }
 
     /// Creates a fence with a descriptor for an event loop.
     ///
     /// # Errors
     ///
-    /// [`Error::Winsys`] if the kernel refuses or the job was lost; [`Error::NoDescriptor`] if no eventfd can be created.
-    pub fn to_pollable(&self) -> Result<PollableFence> {
+    /// [`PollableError::Winsys`] if the kernel refuses or the job was lost; [`PollableError::NoDescriptor`] if no eventfd can be created.
+    pub fn to_pollable(&self) -> Result<PollableFence, PollableError> {
         let syncobj = self.to_syncobj()?;
         let event = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)
-            .map_err(|errno| Error::NoDescriptor { errno: Errno::from_raw(errno as i32) })?;
+            .map_err(|errno| PollableError::NoDescriptor { errno: Errno::from_raw(errno as i32) })?;
         let fence = self.clone();
         match syncobj.notify(0, Until::Signalled, event.as_fd()) {
             Ok(()) => Ok(PollableFence { fence, source: Source::Event { event, _told_by: syncobj } }),
             // Before Linux 6.6 sync objects cannot signal an eventfd.
-            Err(WinsysError::Descriptor { errno: Errno::EINVAL | Errno::EOPNOTSUPP | Errno::ENOTTY, .. }) => {
-                Ok(PollableFence { fence, source: Source::SyncFile(self.to_sync_file()?) })
-            }
+            Err(WinsysError::Kernel(KernelError {
+                errno: Errno::EINVAL | Errno::EOPNOTSUPP | Errno::ENOTTY, ..
+            })) => Ok(PollableFence { fence, source: Source::SyncFile(self.to_sync_file()?) }),
             Err(error) => Err(error.into()),
         }
     }

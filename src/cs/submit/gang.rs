@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{listing::GangMember, state::QueueState};
 use crate::{
     cs::{
-        CommandList, Fence, GangFault, MAX_GANG, Queue, Result, Submission,
+        CommandList, Fence, GangError, GangFault, MAX_GANG, Queue, RecordError, Submission, SubmitError,
         record::{
             marker::{self, Step},
             marker_page::MarkerPage,
@@ -74,10 +74,10 @@ impl Gang {
     ///
     /// # Errors
     ///
-    /// [`Error::NoGang`](crate::cs::Error::NoGang) if the queues cannot form a gang, see [`GangFault`];
-    /// [`Error::Winsys`](crate::cs::Error::Winsys) with [`Unsupported`](WinsysError::Unsupported) before driver minor 49, or if an
+    /// [`GangError::NoGang`] if the queues cannot form a gang, see [`GangFault`];
+    /// [`GangError::Winsys`] with [`Unsupported`](WinsysError::Unsupported) before driver minor 49, or if an
     /// allocation fails.
-    pub fn new(leader: &Queue, followers: &[&Queue]) -> Result<Self> {
+    pub fn new(leader: &Queue, followers: &[&Queue]) -> Result<Self, GangError> {
         let leader = checked(leader, followers)?;
         let page = MarkerPage::new(leader.device())?;
         let start = |at: usize| page.at(marks(at)[0]);
@@ -94,7 +94,7 @@ impl Gang {
             let end = record(&queue, &[Step::Store(done(at), 1)])?;
             Ok(Follower { queue, around: Some(Around { begin, end }) })
         });
-        let followers = followers.collect::<Result<_>>()?;
+        let followers = followers.collect::<Result<_, RecordError>>()?;
         let (begin, end) = (record(&leader, &begin)?, record(&leader, &end)?);
         let gang = Self { leader, followers, around: Some(Around { begin, end }), resident };
         // The CPU mapping is no longer needed. It is dropped after the gang was created, because an observer may panic.
@@ -131,7 +131,7 @@ impl Gang {
     /// # Errors
     ///
     /// The errors of [`Gang::new`].
-    pub fn bare(leader: &Queue, followers: &[&Queue]) -> Result<Self> {
+    pub fn bare(leader: &Queue, followers: &[&Queue]) -> Result<Self, GangError> {
         let leader = checked(leader, followers)?;
         let follower = |queue: &&Queue| Follower { queue: Arc::clone(queue.state()), around: None };
         let followers = followers.iter().map(follower).collect();
@@ -144,9 +144,9 @@ impl Gang {
     ///
     /// # Errors
     ///
-    /// The errors of [`Queue::submit`]; [`Error::NoGang`](crate::cs::Error::NoGang) if the number of shares is not that of the
-    /// followers; [`Error::GangTooLong`](crate::cs::Error::GangTooLong) if a share does not fit into one kernel call.
-    pub fn submit(&self, shares: &[&[&CommandList]], submission: &Submission<'_>) -> Result<Fence> {
+    /// The errors of [`Queue::submit`]; [`SubmitError::NoGang`] if the number of shares is not that of the
+    /// followers; [`SubmitError::GangTooLong`] if a share does not fit into one kernel call.
+    pub fn submit(&self, shares: &[&[&CommandList]], submission: &Submission<'_>) -> Result<Fence, SubmitError> {
         let (given, followers) = (shares.len(), self.followers.len());
         if given != followers {
             return Err(GangFault::Shares { given, followers }.into());
@@ -187,7 +187,7 @@ fn around<'a>(around: Option<&'a Around>, lists: impl Iterator<Item = &'a Comman
 }
 
 /// Returns the shared state of a leader if it can form a gang with the followers.
-fn checked(leader: &Queue, followers: &[&Queue]) -> Result<Arc<QueueState>> {
+fn checked(leader: &Queue, followers: &[&Queue]) -> Result<Arc<QueueState>, GangError> {
     let leader = Arc::clone(leader.state());
     check(&leader, followers)?;
     if !leader.device().info().capabilities.contains(Capabilities::GANG_SUBMIT) {

@@ -7,14 +7,18 @@ use super::{
     state::QueueState,
 };
 use crate::{
-    cs::{BoListMode, Error, Keep, Result, Submission, SyncPoint},
+    cs::{BoListMode, Keep, Submission, SubmitError, SyncPoint},
     host_memory::{self, TryBox},
     winsys::{ChunkScratch, Chunks, Deadline, Error as WinsysError, Event},
 };
 
 impl QueueState {
     /// Submits lists to this queue and, for a gang, to those of its other members. Returns the sequence number of the last call.
-    pub(super) fn submit(&self, gang_members: &[GangMember<'_, '_>], submission: &Submission<'_>) -> Result<u64> {
+    pub(super) fn submit(
+        &self,
+        gang_members: &[GangMember<'_, '_>],
+        submission: &Submission<'_>,
+    ) -> Result<u64, SubmitError> {
         // Read first, so that the submission itself is not retired.
         let done = self.user_fence.value();
         let mut retired = Retired::default();
@@ -27,7 +31,7 @@ impl QueueState {
             self.device().notify(|| event);
         }
         match outcome {
-            Ok(()) if sequence == 0 => Err(Error::EmptySubmission),
+            Ok(()) if sequence == 0 => Err(SubmitError::EmptySubmission),
             Ok(()) => {
                 if tracing::level_enabled!(tracing::Level::TRACE) {
                     self.trace(sequence);
@@ -35,7 +39,7 @@ impl QueueState {
                 Ok(sequence)
             }
             Err(error) => {
-                if let Error::Winsys(error) | Error::PartlySubmitted { source: error, .. } = &error {
+                if let SubmitError::Winsys(error) | SubmitError::PartlySubmitted { source: error, .. } = &error {
                     self.note_loss(error);
                 }
                 Err(error)
@@ -49,7 +53,7 @@ impl QueueState {
     }
 
     /// Makes sync objects signal when the last submission has completed. Returns its sequence number.
-    pub(super) fn signal_with_last(&self, signals: &[SyncPoint<'_>]) -> Result<u64> {
+    pub(super) fn signal_with_last(&self, signals: &[SyncPoint<'_>]) -> Result<u64, SubmitError> {
         for signal in signals {
             self.own("sync object", signal.syncobj.device())?;
         }
@@ -70,7 +74,12 @@ impl QueueState {
     }
 
     /// Makes the kernel calls of a plan. The first one waits, and the last one signals.
-    fn make_calls(&self, plan: &mut Plan, submission: &Submission<'_>, entry: &mut InFlight) -> Result<()> {
+    fn make_calls(
+        &self,
+        plan: &mut Plan,
+        submission: &Submission<'_>,
+        entry: &mut InFlight,
+    ) -> Result<(), SubmitError> {
         if self.options.bo_list_mode == BoListMode::Kept {
             let count = entry.memory.len();
             plan.bos.keep_list(self.device(), &entry.lists, &mut entry.memory).map_err(no_memory)?;
@@ -109,7 +118,7 @@ impl QueueState {
                     }
                 }
                 Err(source) if is_first => return Err(source.into()),
-                Err(source) => return Err(Error::PartlySubmitted { part, parts: calls.len(), source }),
+                Err(source) => return Err(SubmitError::PartlySubmitted { part, parts: calls.len(), source }),
             }
         }
         Ok(())
@@ -163,7 +172,12 @@ struct SubmissionGuard<'q> {
 
 impl SubmissionGuard<'_> {
     /// Makes the submission. After an error some of its calls may have been made.
-    fn submit(&mut self, gang_members: &[GangMember<'_, '_>], submission: &Submission<'_>, done: u64) -> Result<()> {
+    fn submit(
+        &mut self,
+        gang_members: &[GangMember<'_, '_>],
+        submission: &Submission<'_>,
+        done: u64,
+    ) -> Result<(), SubmitError> {
         let Self { state, entry, plan } = self;
         let acquires = submission.acquires_of(state);
         let request = Request { device: state.device(), ring: &state.ring, acquires, gang_members, submission };

@@ -8,7 +8,7 @@ use super::{
     plan::{Plan, Ring, Start},
 };
 use crate::{
-    cs::{CallLimits, CommandList, Error, MAX_IBS_PER_CALL, Preambles, Result, Submission, SyncPoint},
+    cs::{CallLimits, CommandList, MAX_IBS_PER_CALL, Preambles, Submission, SubmitError, SyncPoint},
     host_memory::{self, NoHostMemory, extend, push},
     uapi::{BO_LIST_MAX_ENTRIES, CsChunkIb, CsChunkSyncobj, IbFlags, SyncobjWaitFlags},
     winsys::{Capabilities, Device, Error as WinsysError, Feature, Ip, ResidencySet, Residents},
@@ -33,7 +33,7 @@ pub(super) struct Request<'a> {
 
 impl Request<'_> {
     /// Takes references to the memory of the submission. This runs code of the caller, so no lock may be held.
-    pub(super) fn acquire_memory(&self, into: &mut Vec<Resource>) -> Result<()> {
+    pub(super) fn acquire_memory(&self, into: &mut Vec<Resource>) -> Result<(), SubmitError> {
         let mut outcome = Ok(());
         self.submission.memory.each_binding(&mut |binding| {
             if outcome.is_ok() {
@@ -96,7 +96,7 @@ impl Request<'_> {
 
     /// Takes references to what the submission uses, and makes its plan, unless the plan of the last submission is the same. If `place`
     /// has lists, or members of sets, then they are those of the submission.
-    pub(super) fn prepare(&self, plan: &mut Plan, place: &mut InFlight) -> Result<()> {
+    pub(super) fn prepare(&self, plan: &mut Plan, place: &mut InFlight) -> Result<(), SubmitError> {
         // A place of an earlier submission was taken because this one is the same. Members that it does not have may have changed.
         let (is_taken_over, has_members) = (!place.lists.is_empty(), members(&place.memory).next().is_some());
         if !is_taken_over {
@@ -116,7 +116,7 @@ impl Request<'_> {
     }
 
     /// Makes the plan of a submission whose lists and members `place` has, unless the plan of the last submission is the same.
-    fn list_unless_same(&self, plan: &mut Plan, place: &InFlight) -> Result<()> {
+    fn list_unless_same(&self, plan: &mut Plan, place: &InFlight) -> Result<(), SubmitError> {
         let Submission { lists, .. } = *self.submission;
         // Only lists and sets identify a plan, and neither chains, which may change, nor preambles of the submission do.
         let is_bare = place.memory.iter().all(|resource| resource.memory().is_none()) && self.gang_members.is_empty();
@@ -162,13 +162,13 @@ impl Request<'_> {
 
     /// Returns an error if a list belongs to another device or ring, or if the device does not support encrypted memory and the
     /// submission needs it.
-    fn check_lists(&self) -> Result<()> {
+    fn check_lists(&self) -> Result<(), SubmitError> {
         let check = |ring: &Ring, list: &CommandList| {
             if !list.recorded().is_of(self.device) {
                 return Err(foreign("command list"));
             }
             let recorded = list.target();
-            if recorded == ring.target { Ok(()) } else { Err(Error::WrongQueue { recorded, queue: ring.target }) }
+            if recorded == ring.target { Ok(()) } else { Err(SubmitError::WrongQueue { recorded, queue: ring.target }) }
         };
         for (ring, lists) in self.gang_members {
             lists.iter().try_for_each(|list| check(ring, list))?;
@@ -184,7 +184,7 @@ impl Request<'_> {
     }
 
     /// Lists the members of the sets, then the memory of the lists and of the submission. Sets that are listed stay.
-    fn list_bos(&self, plan: &mut Plan, place: &InFlight) -> Result<()> {
+    fn list_bos(&self, plan: &mut Plan, place: &InFlight) -> Result<(), SubmitError> {
         let bos = &mut plan.bos;
         let sets = members(&place.memory);
         if !bos.has_listed(sets.clone()) {
@@ -208,11 +208,11 @@ impl Request<'_> {
             bos.add(binding, binding.priority()).map_err(no_memory)?;
         }
         let count = bos.entries().len();
-        if count > BO_LIST_MAX_ENTRIES as usize { Err(Error::TooManyBos { count }) } else { Ok(()) }
+        if count > BO_LIST_MAX_ENTRIES as usize { Err(SubmitError::TooManyBos { count }) } else { Ok(()) }
     }
 
     /// Lists the IBs of each call in order, including preambles and postambles.
-    fn list_ibs(&self, plan: &mut Plan) -> Result<()> {
+    fn list_ibs(&self, plan: &mut Plan) -> Result<(), SubmitError> {
         let Plan { ibs, calls, .. } = plan;
         let (submission, ring, flags) = (self.submission, self.ring, self.flags());
         ibs.clear();
@@ -222,7 +222,7 @@ impl Request<'_> {
             lists.iter().try_for_each(|list| ring.list(list, flags, ibs))?;
             let (count, limit) = (ibs.len() - start, ring.most_ibs);
             if count > limit {
-                return Err(Error::GangTooLong { ip: ring.ip, ring: ring.index, ibs: count, limit });
+                return Err(SubmitError::GangTooLong { ip: ring.ip, ring: ring.index, ibs: count, limit });
             }
         }
         let followers = ibs.len();
@@ -235,7 +235,12 @@ impl Request<'_> {
         let mut recorded = submission.lists.iter().flat_map(|list| ring.ibs(list, flags));
         for call in batch::plan(lengths.clone(), limits)? {
             if !self.gang_members.is_empty() && !call.is_last {
-                return Err(Error::GangTooLong { ip: ring.ip, ring: ring.index, ibs: lengths.sum(), limit: per_call });
+                return Err(SubmitError::GangTooLong {
+                    ip: ring.ip,
+                    ring: ring.index,
+                    ibs: lengths.sum(),
+                    limit: per_call,
+                });
             }
             let start = if call.index == 0 { 0 } else { ibs.len() };
             before(call.index).iter().try_for_each(|list| ring.list(list, flags, ibs))?;
@@ -251,7 +256,7 @@ impl Request<'_> {
     }
 
     /// Returns an error if a sync object or fence belongs to another device.
-    fn check_sync(&self) -> Result<()> {
+    fn check_sync(&self) -> Result<(), SubmitError> {
         let Submission { waits, signals, after, after_start, .. } = *self.submission;
         for syncs in [waits, signals] {
             if syncs.iter().any(|sync| sync.syncobj.device() != self.device) {
@@ -299,7 +304,7 @@ impl Ring {
     }
 
     /// Adds the IBs of a list.
-    fn list(&self, list: &CommandList, flags: IbFlags, into: &mut Vec<CsChunkIb>) -> Result<()> {
+    fn list(&self, list: &CommandList, flags: IbFlags, into: &mut Vec<CsChunkIb>) -> Result<(), SubmitError> {
         extend(into, self.ibs(list, flags)).map_err(no_memory)
     }
 }
@@ -332,11 +337,11 @@ fn replace<T, U>(list: &mut Vec<U>, from: &[T], each: impl FnMut(&T) -> U) -> Re
 
 /// Returns the error of a submission for which there is no host memory.
 #[cold]
-pub(super) fn no_memory(error: NoHostMemory) -> Error {
+pub(super) fn no_memory(error: NoHostMemory) -> SubmitError {
     error.of("a submission").into()
 }
 
 #[cold]
-fn foreign(what: &'static str) -> Error {
+fn foreign(what: &'static str) -> SubmitError {
     WinsysError::ForeignDevice { what }.into()
 }

@@ -21,7 +21,7 @@ mod submission;
 mod submitter;
 
 pub use self::{
-    batch::{Call, CallLimits, Calls, MAX_GANG, MAX_IBS_PER_CALL, NoRoomForIbs, plan},
+    batch::{Call, CallLimits, Calls, MAX_IBS_PER_CALL, plan},
     fence::{Fence, PollableFence},
     gang::Gang,
     options::{BoListMode, Keep, QueueKind, QueueOptions, RetryPolicy},

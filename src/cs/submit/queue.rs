@@ -9,10 +9,11 @@ use super::{
 };
 use crate::{
     cs::{
-        Error, Fence, MAX_IBS_PER_CALL, Preambles, QueueKind, QueueOptions, Result, Submission, Target, record::marker,
+        Fence, MAX_IBS_PER_CALL, Preambles, QueueError, QueueKind, QueueOptions, Submission, SubmitError, Target,
+        record::marker,
     },
     host_memory::{ArcRoom, NoHostMemory},
-    winsys::{Context, Deadline, Ip, Syncobj, Until, UserFence, WaitFor},
+    winsys::{self, Context, Deadline, Ip, Syncobj, Until, UserFence, WaitFor},
 };
 
 /// A queue of a context, identified by context, IP and ring. Its submissions run in order.
@@ -68,11 +69,11 @@ impl Queue {
     ///
     /// # Errors
     ///
-    /// * [`Error::UnsupportedIp`] if `ip` is a video engine, which [`VideoQueue`](crate::cs::VideoQueue) supports;
-    /// * [`Error::NoSuchRing`] if the IP does not have the ring;
-    /// * [`Error::QueueTaken`] if this queue already exists;
-    /// * [`Error::Winsys`] if an allocation fails.
-    pub fn new(context: &Context, ip: Ip, ring: u32) -> Result<Self> {
+    /// * [`QueueError::UnsupportedIp`] if `ip` is a video engine, which [`VideoQueue`](crate::cs::VideoQueue) supports;
+    /// * [`QueueError::NoSuchRing`] if the IP does not have the ring;
+    /// * [`QueueError::QueueTaken`] if this queue already exists;
+    /// * [`QueueError::Winsys`] or [`QueueError::Recording`] if an allocation fails.
+    pub fn new(context: &Context, ip: Ip, ring: u32) -> Result<Self, QueueError> {
         Self::with_options(context, ip, ring, QueueOptions::default())
     }
 
@@ -81,12 +82,12 @@ impl Queue {
     /// # Errors
     ///
     /// The errors of [`Queue::new`].
-    pub fn with_options(context: &Context, ip: Ip, ring: u32, options: QueueOptions) -> Result<Self> {
+    pub fn with_options(context: &Context, ip: Ip, ring: u32, options: QueueOptions) -> Result<Self, QueueError> {
         let device = context.device();
-        let target = Target::new(device.info().gfx_level, ip).ok_or(Error::UnsupportedIp { ip })?;
+        let target = Target::new(device.info().gfx_level, ip).ok_or(QueueError::UnsupportedIp { ip })?;
         let rings = device.info().ring_count(ip);
         if ring >= rings {
-            return Err(Error::NoSuchRing { ip, ring, rings });
+            return Err(QueueError::NoSuchRing { ip, ring, rings });
         }
         let of_queue = |error: NoHostMemory| error.of("a queue");
         let (room, room_for_end) = (ArcRoom::new().map_err(of_queue)?, ArcRoom::new().map_err(of_queue)?);
@@ -96,7 +97,7 @@ impl Queue {
             _ => None,
         };
         if !context.take_queue(ip, ring) {
-            return Err(Error::QueueTaken { context: context.id(), ip, ring });
+            return Err(QueueError::QueueTaken { context: context.id(), ip, ring });
         }
         let context = context.clone();
         let most_ibs = device.info().max_ibs.get(ip.index()).map_or(1, |&most| most.max(1) as usize);
@@ -155,16 +156,16 @@ impl Queue {
     ///
     /// # Errors
     ///
-    /// * [`Error::EmptySubmission`] if the submission has no lists and no waits, and either no signals, or memory or sets;
-    /// * [`Error::TooManyBos`] if it lists more BOs than the kernel accepts;
-    /// * [`Error::WrongQueue`] if a list is for another ring or generation;
-    /// * [`Error::NoRoomForIbs`] if its preambles use all IBs of a call;
-    /// * [`Error::Winsys`] if an object belongs to another device, the GPU is lost, the kernel refuses, or the process has no
+    /// * [`SubmitError::EmptySubmission`] if the submission has no lists and no waits, and either no signals, or memory or sets;
+    /// * [`SubmitError::TooManyBos`] if it lists more BOs than the kernel accepts;
+    /// * [`SubmitError::WrongQueue`] if a list is for another ring or generation;
+    /// * [`SubmitError::NoRoomForIbs`] if its preambles use all IBs of a call;
+    /// * [`SubmitError::Winsys`] if an object belongs to another device, the GPU is lost, the kernel refuses, or the process has no
     ///   memory left ([`HostMemory`](crate::winsys::Error::HostMemory));
-    /// * [`Error::PartlySubmitted`] if the kernel refuses a call after the first.
+    /// * [`SubmitError::PartlySubmitted`] if the kernel refuses a call after the first.
     ///
     /// Except in the last case nothing was submitted, and no sync object has changed.
-    pub fn submit(&self, submission: &Submission<'_>) -> Result<Fence> {
+    pub fn submit(&self, submission: &Submission<'_>) -> Result<Fence, SubmitError> {
         let sequence = if submission.lists.is_empty() {
             self.submit_nothing(submission)?
         } else {
@@ -174,14 +175,14 @@ impl Queue {
     }
 
     #[cold]
-    fn submit_nothing(&self, submission: &Submission<'_>) -> Result<u64> {
+    fn submit_nothing(&self, submission: &Submission<'_>) -> Result<u64, SubmitError> {
         let has_work = submission.memory.binding_count() > 0 || !submission.sets.is_empty();
         if submission.has_waits() {
             let idle = marker::record(self.state.device(), self.state.ring.target, &[])?;
             return self.state.submit(&[], &Submission { lists: &[&idle], ..*submission });
         }
         if submission.signals.is_empty() || has_work {
-            return Err(Error::EmptySubmission);
+            return Err(SubmitError::EmptySubmission);
         }
         self.state.signal_with_last(submission.signals)
     }
@@ -196,8 +197,8 @@ impl Queue {
     ///
     /// # Errors
     ///
-    /// [`Error::Winsys`] with [`DeviceLost`](crate::winsys::Error::DeviceLost) if a job was lost.
-    pub fn wait_idle(&self, deadline: Deadline) -> Result<bool> {
+    /// [`DeviceLost`](crate::winsys::Error::DeviceLost) if a job was lost.
+    pub fn wait_idle(&self, deadline: Deadline) -> winsys::Result<bool> {
         self.last().wait(deadline)
     }
 
@@ -208,14 +209,13 @@ impl Queue {
     ///
     /// # Errors
     ///
-    /// The errors of [`Syncobj::wait_points`], and [`DeviceLost`](crate::winsys::Error::DeviceLost) if work of this queue was lost,
-    /// as [`Error::Winsys`].
+    /// The errors of [`Syncobj::wait_points`], and [`DeviceLost`](crate::winsys::Error::DeviceLost) if work of this queue was lost.
     pub fn wait_points(
         &self,
         points: &[(&Syncobj, u64)],
         condition: WaitFor,
         deadline: Deadline,
-    ) -> Result<Option<usize>> {
+    ) -> winsys::Result<Option<usize>> {
         let met = Syncobj::wait_points(points, condition, Until::Signalled, deadline)?;
         self.check()?;
         self.retire();
@@ -226,9 +226,9 @@ impl Queue {
     ///
     /// # Errors
     ///
-    /// [`Error::Winsys`] with [`DeviceLost`](crate::winsys::Error::DeviceLost) if work of the queue was lost.
-    pub fn check(&self) -> Result<()> {
-        Ok(self.state.check()?)
+    /// [`DeviceLost`](crate::winsys::Error::DeviceLost) if work of the queue was lost.
+    pub fn check(&self) -> winsys::Result<()> {
+        self.state.check()
     }
 
     /// Releases the resources of completed submissions. Makes no ioctl unless work was lost.
@@ -241,7 +241,7 @@ impl Queue {
     /// use amdgpu_sim::{SimKernel, profile};
     /// use amdgpu_winsys::{
     ///     cs::{Queue, Stream, Submission, SyncPoint, pm4},
-    ///     winsys::{Context, Deadline, Device, Ip, Priority, Syncobj},
+    ///     winsys::{self, Context, Deadline, Device, Ip, Priority, Syncobj},
     /// };
     ///
     /// let device = Device::new(SimKernel::open(profile("navi21").ok_or("no such chip")?))?;

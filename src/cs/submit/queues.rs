@@ -12,7 +12,7 @@ use amdgpu_hw::num::{count, index};
 use parking_lot::Mutex;
 
 use crate::{
-    cs::{Error, Queue, QueueOptions, Result},
+    cs::{Queue, QueueError, QueueOptions},
     winsys::{Context, Ip},
 };
 
@@ -67,7 +67,7 @@ impl Queues {
     /// # Errors
     ///
     /// The errors of [`Queue::new`].
-    pub fn get(&self, ip: Ip, ring: u32) -> Result<Queue> {
+    pub fn get(&self, ip: Ip, ring: u32) -> Result<Queue, QueueError> {
         let mut made = self.0.made.lock();
         if let Some(queue) = made.get(&(ip.raw(), ring)) {
             return Ok(queue.clone());
@@ -81,11 +81,11 @@ impl Queues {
     ///
     /// # Errors
     ///
-    /// The errors of [`Queue::new`]; [`Error::NoSuchRing`] if the IP has no rings.
-    pub fn next(&self, ip: Ip) -> Result<Queue> {
+    /// The errors of [`Queue::new`]; [`QueueError::NoSuchRing`] if the IP has no rings.
+    pub fn next(&self, ip: Ip) -> Result<Queue, QueueError> {
         let rings = index(self.rings(ip));
         if rings == 0 {
-            return Err(Error::NoSuchRing { ip, ring: 0, rings: 0 });
+            return Err(QueueError::NoSuchRing { ip, ring: 0, rings: 0 });
         }
         let turn = self.0.turns.get(ip.index()).map_or(0, |turn| turn.fetch_add(1, Ordering::Relaxed));
         self.get(ip, count(turn % rings))
@@ -96,7 +96,7 @@ impl Queues {
     /// # Errors
     ///
     /// The errors of [`Queue::new`].
-    pub fn of_ip(&self, ip: Ip) -> Result<Vec<Queue>> {
+    pub fn of_ip(&self, ip: Ip) -> Result<Vec<Queue>, QueueError> {
         (0..self.rings(ip)).map(|ring| self.get(ip, ring)).collect()
     }
 

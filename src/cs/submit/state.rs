@@ -10,7 +10,7 @@ use std::{
 
 use super::{in_flight::InFlightList, plan::Ring};
 use crate::{
-    cs::{Preambles, QueueOptions, Result},
+    cs::{Preambles, QueueOptions},
     uapi::{CsChunkDep, CsFence, Errno},
     winsys::{Context, Deadline, Device, Error as WinsysError, UserFence},
 };
@@ -34,8 +34,8 @@ impl QueueState {
         self.context.device()
     }
 
-    pub(super) fn own(&self, what: &'static str, device: &Device) -> Result<()> {
-        if self.device() == device { Ok(()) } else { Err(WinsysError::ForeignDevice { what }.into()) }
+    pub(super) fn own(&self, what: &'static str, device: &Device) -> Result<(), WinsysError> {
+        if self.device() == device { Ok(()) } else { Err(WinsysError::ForeignDevice { what }) }
     }
 
     /// Returns `true` if the GPU has written this sequence number or a later one.
@@ -43,7 +43,7 @@ impl QueueState {
         sequence == 0 || self.user_fence.value() >= sequence
     }
 
-    pub(super) fn wait(&self, sequence: u64, deadline: Deadline) -> Result<bool> {
+    pub(super) fn wait(&self, sequence: u64, deadline: Deadline) -> Result<bool, WinsysError> {
         if !self.has_reached(sequence) {
             return self.ask(sequence, deadline);
         }
@@ -52,12 +52,12 @@ impl QueueState {
     }
 
     /// Waits for a submission in the kernel, even if its sequence number has been written.
-    pub(super) fn ask(&self, sequence: u64, deadline: Deadline) -> Result<bool> {
+    pub(super) fn ask(&self, sequence: u64, deadline: Deadline) -> Result<bool, WinsysError> {
         let is_done = self.context.wait(self.ring.ip, self.ring.index, sequence, deadline);
         if *is_done.as_ref().inspect_err(|error| self.note_loss(error)).unwrap_or(&false) {
             self.in_flight.retire_up_to(sequence);
         }
-        Ok(is_done?)
+        is_done
     }
 
     /// Returns an error if the queue no longer works, with the kind of loss.
@@ -91,7 +91,7 @@ impl QueueState {
             Ok(true) => self.in_flight.retire_lost(self.user_fence.value(), last),
             Ok(false) => {}
             // A GPU that was removed runs nothing, and the kernel refuses all requests.
-            Err(error) if error.errno() == Some(Errno::ENODEV) => {
+            Err(error) if error.errno == Errno::ENODEV => {
                 self.in_flight.retire_lost(self.user_fence.value(), last);
             }
             Err(error) => tracing::debug!(%error, "the kernel does not tell whether a queue is idle"),

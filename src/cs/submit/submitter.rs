@@ -1,7 +1,7 @@
 //! Submission on a separate thread, after the dependencies were submitted.
 
 use crate::{
-    cs::{CommandList, Error, Fence, Keep, Preambles, Queue, Result, Submission, SyncPoint},
+    cs::{CommandList, Fence, Keep, Preambles, Queue, Submission, SubmitError, SubmitterError, SyncPoint},
     winsys::{Binding, Deadline, Error as WinsysError, ResidencySet, Syncobj, Until, WaitFor},
     worker::{Outcome, Stop, Worker},
 };
@@ -79,14 +79,14 @@ pub struct OwnedSubmission {
 #[derive(Debug)]
 pub struct Submitter {
     queue: Queue,
-    worker: Worker<OwnedSubmission, Result<Fence>>,
+    worker: Worker<OwnedSubmission, Result<Fence, SubmitterError>>,
 }
 
 /// The fence of a submission that a [`Submitter`] may not have made yet.
 ///
 /// ```
 /// use amdgpu_winsys::{
-///     cs::{Error, OwnedSubmission, Submitter},
+///     cs::{OwnedSubmission, Submitter, SubmitterError},
 ///     winsys::{Deadline, Syncobj},
 /// };
 ///
@@ -102,12 +102,12 @@ pub struct Submitter {
 /// assert!(fence.wait(Deadline::NEVER)?);
 /// let second = submitter.submit(OwnedSubmission { lists: vec![list], waits: vec![(never, 0)], ..Default::default() })?;
 /// drop(submitter); // abandons the waiting submission
-/// assert_eq!(second.wait(Deadline::NEVER), Err(Error::Abandoned));
+/// assert_eq!(second.wait(Deadline::NEVER), Err(SubmitterError::Abandoned));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct PendingFence {
-    outcome: Outcome<Result<Fence>>,
+    outcome: Outcome<Result<Fence, SubmitterError>>,
 }
 
 impl PendingFence {
@@ -115,8 +115,8 @@ impl PendingFence {
     ///
     /// # Errors
     ///
-    /// The errors of [`Queue::submit`], and [`Error::Abandoned`] if the submitter was dropped before the submission was made.
-    pub fn submitted(&self, deadline: Deadline) -> Result<Option<Fence>> {
+    /// The errors of [`Queue::submit`], and [`SubmitterError::Abandoned`] if the submitter was dropped before the submission was made.
+    pub fn submitted(&self, deadline: Deadline) -> Result<Option<Fence>, SubmitterError> {
         self.outcome.wait(deadline).transpose()
     }
 
@@ -125,9 +125,9 @@ impl PendingFence {
     /// # Errors
     ///
     /// The errors of [`PendingFence::submitted`] and [`Fence::wait`].
-    pub fn wait(&self, deadline: Deadline) -> Result<bool> {
+    pub fn wait(&self, deadline: Deadline) -> Result<bool, SubmitterError> {
         match self.submitted(deadline)? {
-            Some(fence) => fence.wait(deadline),
+            Some(fence) => Ok(fence.wait(deadline)?),
             None => Ok(false),
         }
     }
@@ -138,15 +138,15 @@ impl Submitter {
     ///
     /// # Errors
     ///
-    /// [`Error::Thread`] if the system cannot start a thread.
-    pub fn new(queue: &Queue) -> Result<Self> {
+    /// [`SubmitterError::Thread`] if the system cannot start a thread.
+    pub fn new(queue: &Queue) -> Result<Self, SubmitterError> {
         let target = queue.clone();
         let work = move |submission: &OwnedSubmission, stop: &Stop| {
             submission.wait_for_submitters(&target, stop)?;
-            submission.submit(&target)
+            Ok(submission.submit(&target)?)
         };
-        let worker =
-            Worker::start("submitter", || Err(Error::Abandoned), work).map_err(|reason| Error::Thread { reason })?;
+        let worker = Worker::start("submitter", || Err(SubmitterError::Abandoned), work)
+            .map_err(|reason| SubmitterError::Thread { reason })?;
         Ok(Self { queue: queue.clone(), worker })
     }
 
@@ -159,15 +159,15 @@ impl Submitter {
     ///
     /// # Errors
     ///
-    /// [`Error::Abandoned`] if the thread has ended. Errors of the submission itself are returned by the [`PendingFence`].
-    pub fn submit(&self, submission: OwnedSubmission) -> Result<PendingFence> {
-        self.worker.queue(submission).map(|outcome| PendingFence { outcome }).ok_or(Error::Abandoned)
+    /// [`SubmitterError::Abandoned`] if the thread has ended. Errors of the submission itself are returned by the [`PendingFence`].
+    pub fn submit(&self, submission: OwnedSubmission) -> Result<PendingFence, SubmitterError> {
+        self.worker.queue(submission).map(|outcome| PendingFence { outcome }).ok_or(SubmitterError::Abandoned)
     }
 }
 
 impl OwnedSubmission {
     /// Waits until work was submitted for all points that the submission waits for.
-    fn wait_for_submitters(&self, queue: &Queue, stop: &Stop) -> Result<()> {
+    fn wait_for_submitters(&self, queue: &Queue, stop: &Stop) -> Result<(), SubmitterError> {
         let points: Vec<_> = self.waits.iter().map(|(syncobj, point)| (syncobj, *point)).collect();
         let mut devices = points.iter().map(|(syncobj, _)| syncobj.device());
         if devices.any(|device| device != queue.context().device()) {
@@ -175,10 +175,10 @@ impl OwnedSubmission {
         }
         let wait =
             |deadline| Syncobj::wait_points(&points, WaitFor::All, Until::Submitted, deadline).map(|met| met.is_some());
-        if stop.unless_stopped(wait)? { Ok(()) } else { Err(Error::Abandoned) }
+        if stop.unless_stopped(wait)? { Ok(()) } else { Err(SubmitterError::Abandoned) }
     }
 
-    fn submit(&self, queue: &Queue) -> Result<Fence> {
+    fn submit(&self, queue: &Queue) -> Result<Fence, SubmitError> {
         let lists: Vec<_> = self.lists.iter().collect();
         let sets: Vec<_> = self.sets.iter().collect();
         let waits: Vec<_> = self.waits.iter().map(|(syncobj, point)| SyncPoint::timeline(syncobj, *point)).collect();

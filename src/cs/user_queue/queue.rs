@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 
 use super::packets;
 use crate::{
-    cs::{CommandList, Error, Result, Target, record::list::recorded::Recorded},
+    cs::{CommandList, Target, UserQueueError, record::list::recorded::Recorded},
     host_memory::{self, ArcRoom, NoHostMemory},
     winsys::{Binding, Deadline, Device, Error as WinsysError, Ip, PageTables, Resident, Syncobj, UserRing},
 };
@@ -112,7 +112,7 @@ impl fmt::Debug for UserQueueFence {
 }
 
 #[cold]
-fn no_memory(error: NoHostMemory) -> Error {
+fn no_memory(error: NoHostMemory) -> UserQueueError {
     error.of("a submission to a user queue").into()
 }
 
@@ -126,10 +126,10 @@ impl UserQueue {
     ///
     /// # Errors
     ///
-    /// [`Error::UnsupportedIp`] if `ip` is a video engine; [`Error::Winsys`] with [`Unsupported`](crate::winsys::Error::Unsupported)
+    /// [`UserQueueError::UnsupportedIp`] if `ip` is a video engine; [`UserQueueError::Winsys`] with [`Unsupported`](crate::winsys::Error::Unsupported)
     /// if the kernel has no user mode queues of the IP, and with the other errors of [`UserRing::new`].
-    pub fn new(device: &Device, ip: Ip) -> Result<Self> {
-        let target = Target::new(device.info().gfx_level, ip).ok_or(Error::UnsupportedIp { ip })?;
+    pub fn new(device: &Device, ip: Ip) -> Result<Self, UserQueueError> {
+        let target = Target::new(device.info().gfx_level, ip).ok_or(UserQueueError::UnsupportedIp { ip })?;
         let room = ArcRoom::new().map_err(no_memory)?;
         let ring = UserRing::new(device, ip)?;
         let page_tables = Arc::clone(ring.page_tables());
@@ -148,12 +148,12 @@ impl UserQueue {
     ///
     /// # Errors
     ///
-    /// * [`Error::WrongQueue`] if a list is for another ring or generation;
-    /// * [`Error::RingFull`] if the ring is too small for the IBs, or had no space for ten seconds;
-    /// * [`Error::Winsys`] if an object belongs to another device, or the process has no memory left.
+    /// * [`UserQueueError::WrongQueue`] if a list is for another ring or generation;
+    /// * [`UserQueueError::RingFull`] if the ring is too small for the IBs, or had no space for ten seconds;
+    /// * [`UserQueueError::Winsys`] if an object belongs to another device, or the process has no memory left.
     ///
     /// If an error is returned, no work was submitted.
-    pub fn submit(&self, lists: &[&CommandList], memory: &[&dyn Resident]) -> Result<UserQueueFence> {
+    pub fn submit(&self, lists: &[&CommandList], memory: &[&dyn Resident]) -> Result<UserQueueFence, UserQueueError> {
         let used = self.name_resources(lists, memory)?;
         let _turn = self.0.turn.lock();
         let mut used = Some(used);
@@ -176,19 +176,19 @@ impl UserQueue {
             Ok(true)
         };
         if !poll(Deadline::after(PATIENCE), is_submitted)? {
-            return Err(Error::RingFull { dwords: self.0.state.lock().packets.len() });
+            return Err(UserQueueError::RingFull { dwords: self.0.state.lock().packets.len() });
         }
         Ok(UserQueueFence { shared: Arc::clone(&self.0), number })
     }
 
     /// Takes references to the resources of a submission, which has no number yet.
-    fn name_resources(&self, lists: &[&CommandList], memory: &[&dyn Resident]) -> Result<Used> {
+    fn name_resources(&self, lists: &[&CommandList], memory: &[&dyn Resident]) -> Result<Used, UserQueueError> {
         for list in lists {
             if !list.recorded().is_of(&self.0.device) {
                 return Err(WinsysError::ForeignDevice { what: "command list" }.into());
             }
             if list.target() != self.0.target {
-                return Err(Error::WrongQueue { recorded: list.target(), queue: self.0.target });
+                return Err(UserQueueError::WrongQueue { recorded: list.target(), queue: self.0.target });
             }
         }
         let (mut bindings, mut named) = (Vec::new(), Ok(()));
@@ -208,7 +208,7 @@ impl UserQueue {
         Ok(Used { number: 0, _lists: recorded, _memory: bindings })
     }
 
-    fn write_packets(&self, state: &mut State, lists: &[&CommandList], number: u32) -> Result<()> {
+    fn write_packets(&self, state: &mut State, lists: &[&CommandList], number: u32) -> Result<(), UserQueueError> {
         let State { ring, packets, .. } = state;
         packets.clear();
         let room = ring.dwords();
@@ -216,7 +216,7 @@ impl UserQueue {
         packets::begin(self.0.target, packets)?;
         for ib in lists.iter().flat_map(|list| list.submitted_ibs()) {
             if packets.len() + packets::MOST_OF_A_CALL + packets::MOST_OF_AN_END > room {
-                return Err(Error::RingFull { dwords: room });
+                return Err(UserQueueError::RingFull { dwords: room });
             }
             host_memory::reserve(packets, packets::MOST_OF_A_CALL).map_err(no_memory)?;
             packets::call(self.0.target, ib, ring.pushed() + packets.len() as u64, packets);
@@ -229,8 +229,8 @@ impl UserQueue {
     ///
     /// # Errors
     ///
-    /// [`Error::Winsys`] with the errors of [`UserRing::signal`].
-    pub fn signal(&self, syncobjs: &[&Syncobj]) -> Result<()> {
+    /// [`UserQueueError::Winsys`] with the errors of [`UserRing::signal`].
+    pub fn signal(&self, syncobjs: &[&Syncobj]) -> Result<(), UserQueueError> {
         Ok(self.0.state.lock().ring.signal(syncobjs)?)
     }
 
@@ -238,8 +238,8 @@ impl UserQueue {
     ///
     /// # Errors
     ///
-    /// [`Error::Winsys`] with the errors of [`UserRing::wait_for_bindings`].
-    pub fn wait_for_bindings(&self, deadline: Deadline) -> Result<bool> {
+    /// [`UserQueueError::Winsys`] with the errors of [`UserRing::wait_for_bindings`].
+    pub fn wait_for_bindings(&self, deadline: Deadline) -> Result<bool, UserQueueError> {
         Ok(self.0.page_tables.wait(deadline)?)
     }
 
@@ -273,7 +273,7 @@ impl State {
 }
 
 /// Calls `holds` until it returns `true`, with increasing pauses. Returns `false` if the deadline passes first.
-fn poll(deadline: Deadline, mut holds: impl FnMut() -> Result<bool>) -> Result<bool> {
+fn poll(deadline: Deadline, mut holds: impl FnMut() -> Result<bool, UserQueueError>) -> Result<bool, UserQueueError> {
     let mut pause = SOONEST;
     loop {
         if holds()? {
@@ -300,7 +300,7 @@ impl UserQueueFence {
     /// # Errors
     ///
     /// None at present; future kernels may report a loss.
-    pub fn wait(&self, deadline: Deadline) -> Result<bool> {
+    pub fn wait(&self, deadline: Deadline) -> Result<bool, UserQueueError> {
         poll(deadline, || Ok(self.is_signalled()))
     }
 }

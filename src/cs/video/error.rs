@@ -91,7 +91,7 @@ pub enum VideoError {
 
     /// A [`VideoStream`](super::VideoStream) cannot hold so many dwords, or found no memory or address.
     #[error(transparent)]
-    Recording(#[from] cs::Error),
+    Recording(#[from] cs::RecordError),
 
     /// More BOs than one submission can list.
     #[error("{count} BOs in one submission, at most {limit} are allowed", limit = crate::uapi::BO_LIST_MAX_ENTRIES)]
@@ -102,7 +102,14 @@ pub enum VideoError {
 
     /// The kernel or the winsys layer refused a request.
     #[error(transparent)]
-    Winsys(#[from] winsys::Error),
+    Winsys(winsys::Error),
+}
+
+/// Each error of the winsys layer, of any operation.
+impl<E: Into<winsys::Error>> From<E> for VideoError {
+    fn from(error: E) -> Self {
+        Self::Winsys(error.into())
+    }
 }
 
 impl VideoError {

@@ -2,7 +2,7 @@
 
 use super::{VideoError, VideoList, ib, kept::Kept};
 use crate::{
-    cs::{Error, IbPlacement, ib::memory::IbMemory},
+    cs::{IbPlacement, RecordError, ib::memory::IbMemory},
     host_memory::NoHostMemory,
     winsys::{Binding, Device, Error as WinsysError, Ip, ResidencySet},
 };
@@ -58,8 +58,8 @@ impl VideoStream {
     /// # Errors
     ///
     /// * [`VideoError::NotVideo`] if `ip` is not a video engine;
-    /// * [`VideoError::Recording`] with [`StreamCapacity`](Error::StreamCapacity) if `dwords` is zero or exceeds an IB, with
-    ///   [`Address`](Error::Address) or [`Winsys`](Error::Winsys) if there is no memory.
+    /// * [`VideoError::Recording`] with [`StreamCapacity`](RecordError::StreamCapacity) if `dwords` is zero or exceeds an IB, with
+    ///   [`Address`](RecordError::Address) or [`Winsys`](RecordError::Winsys) if there is no memory.
     pub fn new(device: &Device, ip: Ip, dwords: usize) -> Result<Self, VideoError> {
         Self::with_placement(device, ip, dwords, IbPlacement::of(device.info(), 0))
     }
@@ -77,7 +77,7 @@ impl VideoStream {
         let tail = ib::unit(device.info(), ip);
         let most = ib::MOST_DWORDS as usize - tail;
         if dwords == 0 || dwords > most {
-            return Err(Error::StreamCapacity { dwords, most }.into());
+            return Err(RecordError::StreamCapacity { dwords, most }.into());
         }
         let memory = IbMemory::new(device, dwords + tail, placement)?;
         Ok(Self::over(device.clone(), ip, memory, Kept::default()))
@@ -110,11 +110,11 @@ impl VideoStream {
     ///
     /// # Errors
     ///
-    /// [`VideoError::Recording`] with [`TooLong`](Error::TooLong) if the window is shorter; no dwords are then counted.
+    /// [`VideoError::Recording`] with [`TooLong`](RecordError::TooLong) if the window is shorter; no dwords are then counted.
     pub fn advance(&mut self, dwords: usize) -> Result<(), VideoError> {
         let most = self.memory.left();
         if dwords > most {
-            return Err(Error::TooLong { needed: dwords, most }.into());
+            return Err(RecordError::TooLong { needed: dwords, most }.into());
         }
         self.memory.advance(dwords);
         Ok(())
@@ -125,7 +125,7 @@ impl VideoStream {
     ///
     /// # Errors
     ///
-    /// The error that poisoned the stream; [`VideoError::Recording`] with [`TooLong`](Error::TooLong) if the IB would exceed its
+    /// The error that poisoned the stream; [`VideoError::Recording`] with [`TooLong`](RecordError::TooLong) if the IB would exceed its
     /// maximum length, otherwise if there is no memory, which poisons the stream.
     pub fn grow(&mut self, dwords: usize) -> Result<(), VideoError> {
         if dwords > self.memory.left() { self.enlarge(dwords) } else { Ok(()) }
@@ -137,7 +137,7 @@ impl VideoStream {
         let (used, tail, limit) = (self.memory.used(), self.tail(), ib::MOST_DWORDS as usize);
         let most = limit - tail - used;
         if dwords > most {
-            return Err(Error::TooLong { needed: dwords, most }.into());
+            return Err(RecordError::TooLong { needed: dwords, most }.into());
         }
         let capacity = (2 * self.memory.capacity()).min(limit).max(used + dwords + tail);
         let larger = IbMemory::new(&self.device, capacity, self.placement);

@@ -11,7 +11,7 @@ use crate::{
     heaps::{Addressing, AllocationPlan, ExternalHandleTypes, MemoryError, Replay, UsageEntry},
     uapi::GemCreateFlags,
     vamgr::{GpuVa, VaLease, VaManager, VaRequest, VaWindow},
-    winsys::{self, Binding, Bo, BoMetadata, Device, Event, IsLent, MapOnce, Mapped, Mapping, Resident},
+    winsys::{BindError, Binding, Bo, BoMetadata, Device, Event, IsLent, MapOnce, Mapped, Mapping, Resident},
 };
 
 /// Alignment of ranges to flush or invalidate, in bytes: Vulkan's `nonCoherentAtomSize`.
@@ -115,9 +115,7 @@ impl DeviceMemory {
         let binding =
             Binding::owning(bo, lease, plan.va_flags, plan.guard_page, plan.priority).map_err(|error| {
                 match (plan.replay, error) {
-                    (Replay::At(at), source @ winsys::Error::Bind { .. }) => {
-                        MemoryError::CapturedAddress { at, source }
-                    }
+                    (Replay::At(at), BindError::Kernel(source)) => MemoryError::CapturedAddress { at, source },
                     (_, error) => error.into(),
                 }
             })?;
@@ -138,9 +136,8 @@ impl DeviceMemory {
     ///
     /// # Errors
     ///
-    /// [`MemoryError::Winsys`]: with [`NotMappable`](crate::winsys::Error::NotMappable) if the memory type is not host-visible,
-    /// with [`ForeignMemory`](crate::winsys::Error::ForeignMemory) if the memory was imported from another GPU, and with other
-    /// errors if the kernel refuses the mapping.
+    /// [`MemoryError::Winsys`]: with [`Unmappable`](crate::winsys::Error::Unmappable) if the memory type is not host-visible
+    /// or the memory was imported from another GPU, and with other errors if the kernel refuses the mapping.
     pub fn map(&self) -> Result<Mapped<'_>, MemoryError> {
         Ok(self.mapping.get_or_map(|| Mapping::new(self.binding.bo()))?)
     }

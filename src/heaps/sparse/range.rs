@@ -7,7 +7,9 @@ use parking_lot::Mutex;
 use crate::{
     heaps::MemoryError,
     vamgr::{GpuVa, IntervalMap, Run, VaRequest},
-    winsys::{Binding, Device, Error as WinsysError, Event, PAGE_SIZE, Reservation, ResidencySet},
+    winsys::{
+        Binding, Device, Error as WinsysError, Event, Misaligned, OutOfRange, PAGE_SIZE, Reservation, ResidencySet,
+    },
 };
 
 /// A part of device memory that is bound in a sparse range.
@@ -168,9 +170,9 @@ impl SparseRange {
     ///
     /// # Errors
     ///
-    /// [`MemoryError::Winsys`]: with [`Misaligned`](WinsysError::Misaligned), [`Range`](WinsysError::Range) or
+    /// [`MemoryError::Winsys`]: with [`Misaligned`](WinsysError::Misaligned), [`OutOfRange`](WinsysError::OutOfRange) or
     /// [`ForeignDevice`](WinsysError::ForeignDevice) if a change is invalid; nothing has changed. With
-    /// [`Bind`](WinsysError::Bind) if the kernel refused one of the changes; [`SparseRange::lookup`] reports which earlier ones
+    /// [`Kernel`](WinsysError::Kernel) if the kernel refused one of the changes; [`SparseRange::lookup`] reports which earlier ones
     /// were made.
     pub fn bind(&self, changes: &[SparseBind]) -> Result<usize, MemoryError> {
         let mut merged = IntervalMap::new();
@@ -225,16 +227,21 @@ impl SparseRange {
     fn check(&self, change: &SparseBind) -> Result<(), WinsysError> {
         let inside = |offset: u64, size: u64, handle: u32| {
             let end = offset.checked_add(change.len).filter(|&end| end <= size);
-            end.map(drop).ok_or(WinsysError::Range { handle, offset, len: change.len, size })
+            end.map(drop).ok_or(WinsysError::OutOfRange(OutOfRange { handle, offset, len: change.len, size }))
         };
         let aligned = |what, value: u64| match value % PAGE_SIZE {
             0 => Ok(()),
-            _ => Err(WinsysError::Misaligned { what, value, alignment: PAGE_SIZE }),
+            _ => Err(WinsysError::Misaligned(Misaligned { what, value, alignment: PAGE_SIZE })),
         };
         aligned("offset in the sparse range", change.offset)?;
         aligned("length of a sparse binding", change.len)?;
         if change.len == 0 {
-            return Err(WinsysError::Range { handle: 0, offset: change.offset, len: 0, size: self.size() });
+            return Err(WinsysError::OutOfRange(OutOfRange {
+                handle: 0,
+                offset: change.offset,
+                len: 0,
+                size: self.size(),
+            }));
         }
         inside(change.offset, self.size(), 0)?;
         let Some(Backing { memory, offset }) = &change.backing else { return Ok(()) };

@@ -66,9 +66,9 @@ pub enum SuballocationError {
     Memory(#[from] MemoryError),
 }
 
-impl From<winsys::Error> for SuballocationError {
-    fn from(error: winsys::Error) -> Self {
-        Self::Memory(error.into())
+impl<E: Into<winsys::Error>> From<E> for SuballocationError {
+    fn from(error: E) -> Self {
+        Self::Memory(error.into().into())
     }
 }
 

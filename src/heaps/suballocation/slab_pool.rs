@@ -14,7 +14,7 @@ use super::{
 use crate::{
     heaps::{AllocateInfo, DeviceMemory, MemoryPropertyFlags},
     vamgr::GpuVa,
-    winsys::{Binding, Resident},
+    winsys::{Binding, Resident, Unmappable},
 };
 
 /// A pool for allocations of up to 1 MiB of device memory, in entries of 256 bytes or more.
@@ -312,11 +312,11 @@ impl SubAllocation {
     ///
     /// # Errors
     ///
-    /// [`SuballocationError::Memory`] with [`NotMappable`](crate::winsys::Error::NotMappable) if the memory type is not
+    /// [`SuballocationError::Memory`] with [`Unmappable`](crate::winsys::Error::Unmappable) if the memory type is not
     /// host-visible.
     pub fn view(&self) -> Result<MemoryView<'_>, SuballocationError> {
         let handle = self.memory().bo().handle();
-        let mapping = self.memory().lasting_mapping().ok_or(crate::winsys::Error::NotMappable { handle })?;
+        let mapping = self.memory().lasting_mapping().ok_or(Unmappable::NoCpuAccess { handle })?;
         Ok(MemoryView::new(mapping, self.offset(), self.size))
     }
 }

@@ -8,7 +8,7 @@ use super::{CachedMemory, GpuWork, MemoryCache, MemoryView, SuballocationError, 
 use crate::{
     heaps::{AllocateInfo, DeviceMemory},
     vamgr::GpuVa,
-    winsys::{Binding, Mapping},
+    winsys::{Binding, Mapping, Unmappable},
 };
 
 /// A linear allocator in a ring of mapped memory.
@@ -122,7 +122,7 @@ impl UploadRing {
 
     fn mapping(&self) -> Result<&Mapping, SuballocationError> {
         let handle = self.memory().bo().handle();
-        self.memory().lasting_mapping().ok_or_else(|| crate::winsys::Error::NotMappable { handle }.into())
+        self.memory().lasting_mapping().ok_or_else(|| Unmappable::NoCpuAccess { handle }.into())
     }
 
     fn take(&self, size: u64, alignment: u64, ticket: &Ticket) -> Option<u64> {

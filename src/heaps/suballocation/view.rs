@@ -4,13 +4,13 @@ use std::ptr::NonNull;
 
 use amdgpu_hw::num::wide;
 
-use crate::winsys::{Error, Mapping, Result};
+use crate::winsys::{Mapping, OutOfRange};
 
 /// A view of a part of a CPU mapping. Offsets are relative to the start of the view. Only the [pointer](Self::as_ptr) gives
 /// access to memory outside it.
 ///
 /// ```
-/// use amdgpu_winsys::{heaps::{MemoryUsage, suballocation::SlabPool}, winsys::Error};
+/// use amdgpu_winsys::{heaps::{MemoryUsage, suballocation::SlabPool}, winsys::OutOfRange};
 ///
 /// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
 /// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
@@ -19,7 +19,7 @@ use crate::winsys::{Error, Mapping, Result};
 /// let piece = SlabPool::new(&cache).allocate(upload, 512, 256)?;
 /// let view = piece.view()?;
 /// view.write(508, &[1, 2, 3, 4])?;
-/// assert!(matches!(view.write(509, &[1, 2, 3, 4]), Err(Error::Range { .. }))); // never into the neighbour
+/// assert!(matches!(view.write(509, &[1, 2, 3, 4]), Err(OutOfRange { .. }))); // never into the neighbour
 /// let mut bytes = [0; 4];
 /// view.read(508, &mut bytes)?;
 /// assert_eq!((bytes, view.len()), ([1, 2, 3, 4], 512));
@@ -60,8 +60,8 @@ impl<'a> MemoryView<'a> {
     ///
     /// # Errors
     ///
-    /// [`Error::Range`] if they do not fit the view.
-    pub fn write(&self, at: u64, bytes: &[u8]) -> Result<()> {
+    /// [`OutOfRange`] if they do not fit the view.
+    pub fn write(&self, at: u64, bytes: &[u8]) -> Result<(), OutOfRange> {
         self.mapping.write(self.place(at, wide(bytes.len()))?, bytes)
     }
 
@@ -69,8 +69,8 @@ impl<'a> MemoryView<'a> {
     ///
     /// # Errors
     ///
-    /// [`Error::Range`] if they do not fit the view.
-    pub fn write_dwords(&self, at: u64, dwords: &[u32]) -> Result<()> {
+    /// [`OutOfRange`] if they do not fit the view.
+    pub fn write_dwords(&self, at: u64, dwords: &[u32]) -> Result<(), OutOfRange> {
         self.mapping.write_dwords(self.place(at, wide(size_of_val(dwords)))?, dwords)
     }
 
@@ -78,16 +78,16 @@ impl<'a> MemoryView<'a> {
     ///
     /// # Errors
     ///
-    /// [`Error::Range`] if the range is not within the view.
-    pub fn read(&self, at: u64, into: &mut [u8]) -> Result<()> {
+    /// [`OutOfRange`] if the range is not within the view.
+    pub fn read(&self, at: u64, into: &mut [u8]) -> Result<(), OutOfRange> {
         self.mapping.read(self.place(at, wide(into.len()))?, into)
     }
 
     /// Returns the offset in the mapping of `len` bytes at `at`.
-    fn place(&self, at: u64, len: u64) -> Result<u64> {
+    fn place(&self, at: u64, len: u64) -> Result<u64, OutOfRange> {
         match at.checked_add(len) {
             Some(end) if end <= self.len => Ok(self.offset + at),
-            _ => Err(Error::Range { handle: self.mapping.bo().handle(), offset: at, len, size: self.len }),
+            _ => Err(OutOfRange { handle: self.mapping.bo().handle(), offset: at, len, size: self.len }),
         }
     }
 }

@@ -13,7 +13,8 @@ use crate::uapi::{
     GemOp, GemWaitIdle,
 };
 use crate::winsys::{
-    Deadline, Device, Error, Event, Result, UsageEntry, answers, kernel::send_raw, own::send, release::Release,
+    BrokenBoRule, CreateBoError, Deadline, Device, Event, HostMemory, KernelError, Subject, UsageEntry, answers,
+    kernel::send_raw, own::send, release::Release,
 };
 
 /// The kernel's record of a BO's creation.
@@ -86,11 +87,11 @@ impl Bo {
     ///
     /// # Errors
     ///
-    /// * [`Error::BoRule`] if the request breaks a rule of every kernel ([`BoRequest::check`]); no request is made.
-    /// * [`Error::HostMemory`] if host memory is exhausted; no request is made.
-    /// * [`Error::CreateBo`] if the kernel refuses the request, with `ENOMEM` if no allowed domain has room.
+    /// * [`CreateBoError::Rule`] if the request breaks a rule of every kernel ([`BoRequest::check`]); no request is made.
+    /// * [`CreateBoError::HostMemory`] if host memory is exhausted; no request is made.
+    /// * [`CreateBoError::Kernel`] if the kernel refuses the request, with `ENOMEM` if no allowed domain has room.
     #[inline]
-    pub fn create(device: &Device, request: BoRequest) -> Result<Self> {
+    pub fn create(device: &Device, request: BoRequest) -> Result<Self, CreateBoError> {
         let mut state = BoState::blank(device)?;
         let raw = ask(device, &request)?;
         let BoRequest { size, domains, flags, .. } = request;
@@ -152,8 +153,8 @@ impl Bo {
     ///
     /// # Errors
     ///
-    /// [`Error::Bo`] if the kernel refuses the request.
-    pub fn create_info(&self) -> Result<BoCreateInfo> {
+    /// [`KernelError`] if the kernel refuses the request.
+    pub fn create_info(&self) -> Result<BoCreateInfo, KernelError> {
         create_info(self.device(), self.handle())
     }
 
@@ -163,8 +164,8 @@ impl Bo {
     ///
     /// # Errors
     ///
-    /// [`Error::Bo`] if the kernel refuses the request.
-    pub fn wait_idle(&self, deadline: Deadline) -> Result<bool> {
+    /// [`KernelError`] if the kernel refuses the request.
+    pub fn wait_idle(&self, deadline: Deadline) -> Result<bool, KernelError> {
         let mut argument = GemWaitIdle { handle: self.handle(), flags: 0, timeout: deadline.for_amdgpu() };
         send(self.device().kernel(), &mut argument).map_err(|errno| self.refused(GemWaitIdle::NAME, errno))?;
         Ok(argument.answer().status == 0)
@@ -177,9 +178,9 @@ impl Bo {
     ///
     /// # Errors
     ///
-    /// [`Error::Bo`] if the kernel refuses the request: `EPERM` for user memory, `EINVAL` for VRAM if the BO comes from
+    /// [`KernelError`] if the kernel refuses the request: `EPERM` for user memory, `EINVAL` for VRAM if the BO comes from
     /// another GPU.
-    pub fn prefer(&self, domains: GemDomain) -> Result<()> {
+    pub fn prefer(&self, domains: GemDomain) -> Result<(), KernelError> {
         let mut argument = GemOp { handle: self.handle(), op: GEM_OP_SET_PLACEMENT, value: domains.bits() };
         // SAFETY: with this operation the value is a set of domains; the kernel follows no address. The handle is that of this BO.
         unsafe { send_raw(self.device().kernel(), GemOp::REQUEST, &mut argument) }
@@ -196,15 +197,15 @@ impl Bo {
         self.0.handle.name().map(|name| (*name).to_owned())
     }
 
-    pub(in crate::winsys) fn refused(&self, request: &'static str, errno: Errno) -> Error {
-        Error::Bo { request, handle: self.handle(), errno }
+    pub(in crate::winsys) fn refused(&self, request: &'static str, errno: Errno) -> KernelError {
+        KernelError::of_bo(request, self.handle(), errno)
     }
 }
 
 impl BoState {
     /// Allocates the host memory of a BO, before its GEM handle exists.
     #[inline]
-    pub(super) fn blank(device: &Device) -> Result<UniqueArc<Self>> {
+    pub(super) fn blank(device: &Device) -> Result<UniqueArc<Self>, HostMemory> {
         let handle = Handle::blank(device.clone());
         let blank = Self { handle, size: 0, domains: GemDomain::empty(), flags: GemCreateFlags::empty() };
         unique(blank).map_err(|error| error.of("a BO"))
@@ -230,17 +231,18 @@ impl BoState {
 
 /// Requests a new BO and returns its handle.
 #[inline]
-fn ask(device: &Device, request: &BoRequest) -> Result<u32> {
+fn ask(device: &Device, request: &BoRequest) -> Result<u32, CreateBoError> {
     let &BoRequest { size, alignment, domains, flags } = request;
-    request.check(device.info()).map_err(|rule| Error::BoRule { size, domains, flags, rule })?;
-    let refused = |errno| Error::CreateBo { size, alignment, domains, flags, errno };
+    request.check(device.info()).map_err(|rule| BrokenBoRule { size, domains, flags, rule })?;
+    let subject = Subject::NewBo { size, alignment, domains, flags };
+    let refused = |errno| KernelError { request: GemCreate::NAME, subject, errno };
     let mut argument = GemCreate { bo_size: size, alignment, domains: domains.bits(), domain_flags: flags.bits() };
     send(device.kernel(), &mut argument).map_err(refused)?;
     let answer = argument.answer().handle;
     if answer == size as u32 && is_untouched(&argument, request) {
-        return ask_again(device, request).map_err(refused);
+        return Ok(ask_again(device, request).map_err(refused)?);
     }
-    answers::handle(answer).map_err(refused)
+    Ok(answers::handle(answer).map_err(refused)?)
 }
 
 /// Returns `true` if the fields after the size still have the requested values. A kernel that answers clears all of them,
@@ -266,17 +268,14 @@ fn ask_again(device: &Device, request: &BoRequest) -> Result<u32, Errno> {
 }
 
 /// Queries the kernel's record of the creation of the BO with this handle.
-pub(super) fn create_info(device: &Device, handle: u32) -> Result<BoCreateInfo> {
+pub(super) fn create_info(device: &Device, handle: u32) -> Result<BoCreateInfo, KernelError> {
     let mut answer = GemCreate::ZEROED;
     let value = wide(std::ptr::from_mut(&mut answer).expose_provenance());
     let mut argument = GemOp { handle, op: GEM_OP_GET_CREATE_INFO, value };
     // SAFETY: the only address is that of `answer`, which is borrowed exclusively for the call and as large as the kernel's write. The
     // operation is a query.
-    unsafe { send_raw(device.kernel(), GemOp::REQUEST, &mut argument) }.map_err(|errno| Error::Bo {
-        request: GemOp::NAME,
-        handle,
-        errno,
-    })?;
+    unsafe { send_raw(device.kernel(), GemOp::REQUEST, &mut argument) }
+        .map_err(|errno| KernelError::of_bo(GemOp::NAME, handle, errno))?;
     Ok(BoCreateInfo {
         size: answer.bo_size,
         alignment: answer.alignment,

@@ -4,7 +4,7 @@ use super::{
     bo::{Bo, BoState},
     handle::SharedRoom,
 };
-use crate::winsys::{Device, HandleOwnership, Result};
+use crate::winsys::{Device, HandleOwnership, ImportError};
 
 impl Bo {
     /// Creates a `Bo` from a GEM handle that the caller made with its own requests on the device's open file, for drivers
@@ -18,9 +18,9 @@ impl Bo {
     ///
     /// # Errors
     ///
-    /// * [`Error::Bo`](crate::winsys::Error::Bo) with `ENOENT` if the file has no such handle;
-    /// * [`Error::InvalidReply`](crate::winsys::Error::InvalidReply) if the BO's size is not a positive number of pages;
-    /// * [`Error::HostMemory`](crate::winsys::Error::HostMemory) if host memory is exhausted.
+    /// * [`ImportError::Kernel`] with `ENOENT` if the file has no such handle;
+    /// * [`ImportError::InvalidReply`] if the BO's size is not a positive number of pages;
+    /// * [`ImportError::HostMemory`] if host memory is exhausted.
     ///
     /// # Safety
     ///
@@ -52,7 +52,7 @@ impl Bo {
     /// assert_eq!((bo.size(), bo.domains()), (8192, GemDomain::GTT));
     /// # Ok(()) }
     /// ```
-    pub unsafe fn from_handle(device: &Device, handle: u32, ownership: HandleOwnership) -> Result<Self> {
+    pub unsafe fn from_handle(device: &Device, handle: u32, ownership: HandleOwnership) -> Result<Self, ImportError> {
         let info = super::bo::create_info(device, handle)?;
         let blank = BoState::blank(device)?;
         let shared = SharedRoom::new(device).map_err(|error| error.of("a BO"))?;

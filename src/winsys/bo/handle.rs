@@ -15,7 +15,7 @@ use crate::{
     sync::{Mutex, OnceLock},
     uapi::{Argument, GemClose},
     winsys::{
-        Device, Error, Event, HandleOwnership, UsageEntry,
+        Device, Event, HandleOwnership, ImportError, KernelError, UsageEntry,
         own::send_quietly,
         release::{Release, release},
     },
@@ -205,8 +205,8 @@ impl SharedHandles {
     pub(super) fn import(
         &self,
         room: SharedRoom,
-        import: impl FnOnce() -> Result<u32, Error>,
-    ) -> Result<Handle, Error> {
+        import: impl FnOnce() -> Result<u32, KernelError>,
+    ) -> Result<Handle, ImportError> {
         let SharedRoom { handle, rare, device } = room;
         let mut table = self.table.lock();
         table.try_reserve(1).map_err(|_| NoHostMemory.of("a BO"))?;

@@ -6,7 +6,7 @@ use zerocopy::FromZeros;
 use super::bo::Bo;
 use crate::{
     uapi::{Argument, GemMetadata, METADATA_OP_GET, METADATA_OP_SET},
-    winsys::{Error, Result, own::send},
+    winsys::{KernelError, OutOfRange, SetMetadataError, own::send},
 };
 
 /// BO metadata: a tiling word, flags and opaque data that an importer of the BO can read.
@@ -72,9 +72,9 @@ impl Bo {
     ///
     /// # Errors
     ///
-    /// * [`Error::Range`] if there are more than 256 bytes of data;
-    /// * [`Error::Bo`] if the kernel refuses the request: `EINVAL` for a tile split above 6 on GFX6 to GFX8.
-    pub fn set_metadata(&self, metadata: &BoMetadata) -> Result<()> {
+    /// * [`SetMetadataError::OutOfRange`] if there are more than 256 bytes of data;
+    /// * [`SetMetadataError::Kernel`] if the kernel refuses the request: `EINVAL` for a tile split above 6 on GFX6 to GFX8.
+    pub fn set_metadata(&self, metadata: &BoMetadata) -> Result<(), SetMetadataError> {
         self.set_metadata_from(metadata.tiling, metadata.flags, &metadata.data)
     }
 
@@ -83,7 +83,7 @@ impl Bo {
     /// # Errors
     ///
     /// The errors of [`Bo::set_metadata`].
-    pub fn set_metadata_from(&self, tiling: u64, flags: u64, data: &[u8]) -> Result<()> {
+    pub fn set_metadata_from(&self, tiling: u64, flags: u64, data: &[u8]) -> Result<(), SetMetadataError> {
         let mut argument = GemMetadata {
             handle: self.handle(),
             op: METADATA_OP_SET,
@@ -96,10 +96,11 @@ impl Bo {
         let bytes = zerocopy::IntoBytes::as_mut_bytes(&mut argument.data);
         let Some(target) = bytes.get_mut(..data.len()) else {
             let (len, size) = (wide(data.len()), wide(room));
-            return Err(Error::Range { handle: self.handle(), offset: 0, len, size });
+            return Err(OutOfRange { handle: self.handle(), offset: 0, len, size }.into());
         };
         target.copy_from_slice(data);
-        send(self.device().kernel(), &mut argument).map_err(|errno| self.refused(GemMetadata::NAME, errno))
+        send(self.device().kernel(), &mut argument).map_err(|errno| self.refused(GemMetadata::NAME, errno))?;
+        Ok(())
     }
 
     /// Reads the metadata of the BO.
@@ -108,8 +109,8 @@ impl Bo {
     ///
     /// # Errors
     ///
-    /// [`Error::Bo`] if the kernel refuses the request.
-    pub fn metadata(&self) -> Result<BoMetadata> {
+    /// [`KernelError`] if the kernel refuses the request.
+    pub fn metadata(&self) -> Result<BoMetadata, KernelError> {
         let mut data = vec![0; MOST_BYTES];
         let BoWords { tiling, flags, data_len } = self.metadata_into(&mut data)?;
         data.truncate(data_len);
@@ -123,7 +124,7 @@ impl Bo {
     ///
     /// # Errors
     ///
-    /// [`Error::Bo`] if the kernel refuses the request; `data` is then unchanged.
+    /// [`KernelError`] if the kernel refuses the request; `data` is then unchanged.
     ///
     /// # Examples
     ///
@@ -140,7 +141,7 @@ impl Bo {
     /// assert_eq!((words.tiling, words.data_len, data), (0x1b, 4, [1, 2]));
     /// # Ok(()) }
     /// ```
-    pub fn metadata_into(&self, data: &mut [u8]) -> Result<BoWords> {
+    pub fn metadata_into(&self, data: &mut [u8]) -> Result<BoWords, KernelError> {
         let mut argument = GemMetadata { handle: self.handle(), op: METADATA_OP_GET, ..GemMetadata::new_zeroed() };
         send(self.device().kernel(), &mut argument).map_err(|errno| self.refused(GemMetadata::NAME, errno))?;
         let bytes = zerocopy::IntoBytes::as_bytes(&argument.data);

@@ -11,7 +11,7 @@ use super::{
 use crate::{
     uapi::{Argument, GemCreateFlags, GemDomain, PRIME_CLOEXEC, PRIME_FD_TO_HANDLE, PRIME_RDWR, PrimeHandle},
     winsys::{
-        Capabilities, Device, Error, Result, answers,
+        Capabilities, Device, ExportError, ImportError, InvalidReply, KernelError, answers,
         own::{send, send_as},
     },
 };
@@ -23,15 +23,15 @@ impl Bo {
     ///
     /// # Errors
     ///
-    /// * [`Error::Bo`] if the kernel refuses the request: `EPERM` for user memory and for BOs created with VM_ALWAYS_VALID,
+    /// * [`ExportError::Kernel`] if the kernel refuses the request: `EPERM` for user memory and for BOs created with VM_ALWAYS_VALID,
     ///   `EMFILE` if the process has no free descriptor;
-    /// * [`Error::HostMemory`] if host memory is exhausted.
-    pub fn export(&self) -> Result<OwnedFd> {
+    /// * [`ExportError::HostMemory`] if host memory is exhausted.
+    pub fn export(&self) -> Result<OwnedFd, ExportError> {
         self.device().shared_handles().list(&self.0.handle).map_err(|error| error.of("a BO"))?;
         let mut argument = PrimeHandle { handle: self.handle(), flags: PRIME_CLOEXEC | PRIME_RDWR, fd: -1 };
         send(self.device().kernel(), &mut argument).map_err(|errno| self.refused(PrimeHandle::NAME, errno))?;
         // A shim without PRIME may return success without writing a descriptor.
-        answers::descriptor(argument.fd).map_err(|errno| self.refused(PrimeHandle::NAME, errno))
+        Ok(answers::descriptor(argument.fd).map_err(|errno| self.refused(PrimeHandle::NAME, errno))?)
     }
 
     /// Imports a dma-buf. If the device already has a handle of the same BO, because it created or imported it, both share
@@ -43,17 +43,17 @@ impl Bo {
     ///
     /// # Errors
     ///
-    /// * [`Error::Descriptor`] if the kernel refuses the descriptor: `EINVAL` if it is not a dma-buf;
-    /// * [`Error::Bo`] if the kernel does not report the BO's size and placement;
-    /// * [`Error::InvalidReply`] if the BO's size is not a positive number of pages;
-    /// * [`Error::HostMemory`] if host memory is exhausted.
-    pub fn import(device: &Device, dma_buf: impl AsFd) -> Result<Self> {
+    /// * [`ImportError::Kernel`] if the kernel refuses the descriptor: `EINVAL` if it is not a dma-buf;
+    /// * [`ImportError::Kernel`] if the kernel does not report the BO's size and placement;
+    /// * [`ImportError::InvalidReply`] if the BO's size is not a positive number of pages;
+    /// * [`ImportError::HostMemory`] if host memory is exhausted.
+    pub fn import(device: &Device, dma_buf: impl AsFd) -> Result<Self, ImportError> {
         let fd = dma_buf.as_fd().as_raw_fd();
         let import = || {
             let mut argument = PrimeHandle { handle: 0, flags: 0, fd };
             send_as(device.kernel(), PRIME_FD_TO_HANDLE, &mut argument)
                 .and_then(|()| answers::handle(argument.handle))
-                .map_err(|errno| Error::Descriptor { request: "PRIME_FD_TO_HANDLE", fd, errno })
+                .map_err(|errno| KernelError::of_descriptor("PRIME_FD_TO_HANDLE", fd, errno))
         };
         let blank = BoState::blank(device)?;
         let shared = SharedRoom::new(device).map_err(|error| error.of("a BO"))?;
@@ -68,10 +68,10 @@ impl Bo {
         device: &Device,
         handle: Handle,
         info: BoCreateInfo,
-    ) -> Result<Self> {
+    ) -> Result<Self, ImportError> {
         if info.size == 0 || !info.size.is_multiple_of(super::PAGE_SIZE) {
             let reason = "not a positive number of pages";
-            return Err(Error::InvalidReply { field: "bo_size", value: info.size, reason });
+            return Err(InvalidReply { field: "bo_size", value: info.size, reason }.into());
         }
         let BoCreateInfo { size, domains, flags, .. } = info;
         handle.charge_imported(|| device.usage_tracker().enter_bo(domains, flags, size));

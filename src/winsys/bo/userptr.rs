@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     uapi::{Argument, GemCreateFlags, GemDomain, GemUserptr, UserptrFlags},
-    winsys::{BoRuleError, Device, Error, Result, answers, kernel::send_raw},
+    winsys::{BoRuleError, BrokenBoRule, Device, KernelError, Misaligned, UserMemoryError, answers, kernel::send_raw},
 };
 
 /// A range of this process's memory for [`Bo::from_user_memory`].
@@ -67,26 +67,27 @@ impl Bo {
     ///
     /// # Errors
     ///
-    /// * [`Error::Misaligned`] if address or length is not a multiple of the page size;
-    /// * [`Error::Ioctl`] if the kernel refuses the request: `ENOSPC` for length 0, `EPERM` for pages of a file, of several
+    /// * [`UserMemoryError::Misaligned`] if address or length is not a multiple of the page size;
+    /// * [`UserMemoryError::Rule`] if the length is 0;
+    /// * [`UserMemoryError::Kernel`] if the kernel refuses the request: `EPERM` for pages of a file, of several
     ///   areas or without write permission, `EFAULT` for unmapped addresses;
-    /// * [`Error::HostMemory`] if host memory is exhausted.
+    /// * [`UserMemoryError::HostMemory`] if host memory is exhausted.
     ///
     /// # Safety
     ///
     /// The GPU's writes change the memory without the compiler's knowledge. The range must belong to the caller, hold
     /// nothing that Rust may assume unchanged while the GPU can write (no live references, no owned values), and stay
     /// mapped until the BO is dropped and the GPU no longer uses it.
-    pub unsafe fn from_user_memory(device: &Device, memory: UserMemory) -> Result<Self> {
+    pub unsafe fn from_user_memory(device: &Device, memory: UserMemory) -> Result<Self, UserMemoryError> {
         let (start, len) = (wide(memory.address.as_ptr().expose_provenance()), memory.len);
         for (what, value) in [("user memory address", start), ("user memory length", len)] {
             if !value.is_multiple_of(PAGE_SIZE) {
-                return Err(Error::Misaligned { what, value, alignment: PAGE_SIZE });
+                return Err(Misaligned { what, value, alignment: PAGE_SIZE }.into());
             }
         }
         let (domains, flags) = (GemDomain::GTT, GemCreateFlags::NO_CPU_ACCESS);
         if len == 0 {
-            return Err(Error::BoRule { size: len, domains, flags, rule: BoRuleError::ZeroSize });
+            return Err(BrokenBoRule { size: len, domains, flags, rule: BoRuleError::ZeroSize }.into());
         }
         let mut blank = BoState::blank(device)?;
         let mut argument = GemUserptr { addr: start, size: len, flags: memory.flags().bits(), handle: 0 };
@@ -94,7 +95,7 @@ impl Bo {
         // request makes a new object and changes no other.
         let asked = unsafe { send_raw(device.kernel(), GemUserptr::REQUEST, &mut argument) };
         let handle = asked.and_then(|()| answers::handle(argument.handle));
-        let handle = handle.map_err(|errno| Error::Ioctl { request: GemUserptr::NAME, errno })?;
+        let handle = handle.map_err(|errno| KernelError::new(GemUserptr::NAME, errno))?;
         blank.own(handle, len, domains, flags);
         blank.announce();
         Ok(Self(blank.shareable()))

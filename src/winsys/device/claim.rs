@@ -14,7 +14,7 @@ use parking_lot::Mutex;
 
 use crate::{
     uapi::{Errno, IdentityClaim},
-    winsys::{Error, OpenFile, Result},
+    winsys::{Error, OpenError, OpenFile, Result},
 };
 
 /// The claim of one device on its open file, released on drop. It must be dropped before the device's kernel.
@@ -33,22 +33,24 @@ impl Claim {
     ///
     /// # Errors
     ///
-    /// [`Error::FileInUse`] if another device has claimed the file; [`Error::FilesNotCompared`] if the kernel does not tell
+    /// [`OpenError::FileInUse`] if another device has claimed the file; [`OpenError::FilesNotCompared`] if the kernel does not tell
     /// whether two descriptors refer to the same file.
     pub(super) fn new(file: OpenFile<'_>) -> Result<Self> {
         match file {
-            OpenFile::InProcess(identity) => identity.claim().map(Self::InProcess).ok_or(Error::FileInUse),
+            OpenFile::InProcess(identity) => {
+                identity.claim().map(Self::InProcess).ok_or(Error::Open(OpenError::FileInUse))
+            }
             OpenFile::Descriptor(fd) => {
                 let (fd, mut claimed) = (fd.as_raw_fd(), CLAIMED.lock());
                 for &other in &*claimed {
-                    if is_same(fd, other).map_err(|errno| Error::FilesNotCompared { errno })? {
-                        return Err(Error::FileInUse);
+                    if is_same(fd, other).map_err(|errno| Error::Open(OpenError::FilesNotCompared { errno }))? {
+                        return Err(Error::Open(OpenError::FileInUse));
                     }
                 }
                 claimed.push(fd);
                 Ok(Self::Descriptor(fd))
             }
-            _ => Err(Error::FilesNotCompared { errno: Errno::EOPNOTSUPP }),
+            _ => Err(Error::Open(OpenError::FilesNotCompared { errno: Errno::EOPNOTSUPP })),
         }
     }
 }
@@ -171,8 +173,8 @@ mod tests {
         let copy = file.try_clone().unwrap();
         let claim = |file: &File| Claim::new(OpenFile::Descriptor(file.as_fd()));
         let first = claim(&file).unwrap();
-        assert_eq!(claim(&file).unwrap_err(), Error::FileInUse);
-        assert_eq!(claim(&copy).unwrap_err(), Error::FileInUse);
+        assert_eq!(claim(&file).unwrap_err(), Error::Open(OpenError::FileInUse));
+        assert_eq!(claim(&copy).unwrap_err(), Error::Open(OpenError::FileInUse));
         let second = claim(&other).unwrap();
         drop(first);
         let third = claim(&copy).unwrap();

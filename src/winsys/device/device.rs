@@ -14,8 +14,8 @@ use crate::{
     uapi::{GpuvmFault, MemoryInfo, query},
     vamgr::{GpuVa, VaLease, VaManager, shard::CachePadded},
     winsys::{
-        BoHistory, Error, Event, GpuInfo, Kernel, Observer, OpenFile, PageFault, RenderNode, Result, UsageTracker,
-        VaMap, bo::SharedHandles, watch::observer::notify,
+        BoHistory, Error, Event, GpuInfo, Kernel, Observer, OpenError, OpenFile, PageFault, RenderNode, Result,
+        UsageTracker, VaMap, bo::SharedHandles, watch::observer::notify,
     },
 };
 
@@ -97,7 +97,8 @@ impl Device {
     /// [`Error::Open`] if the node cannot be opened; the errors of [`Device::new`].
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        let node = RenderNode::open(path).map_err(|errno| Error::Open { path: path.to_owned(), errno })?;
+        let node =
+            RenderNode::open(path).map_err(|errno| Error::Open(OpenError::Node { path: path.to_owned(), errno }))?;
         Self::new(node)
     }
 
@@ -105,9 +106,9 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// * [`Error::FileInUse`] if a device of this process, or an object of one, uses the kernel's open file;
-    /// * [`Error::FilesNotCompared`] if it cannot be determined whether two descriptors refer to the same file;
-    /// * [`Error::Addresses`] if the kernel reports impossible address ranges;
+    /// * [`OpenError::FileInUse`] if a device of this process, or an object of one, uses the kernel's open file;
+    /// * [`OpenError::FilesNotCompared`] if it cannot be determined whether two descriptors refer to the same file;
+    /// * [`OpenError::Addresses`] if the kernel reports impossible address ranges;
     /// * the errors of [`GpuInfo::query`].
     pub fn new(kernel: impl Kernel + 'static) -> Result<Self> {
         Self::with_options(kernel, DeviceOptions::default())
@@ -145,7 +146,7 @@ impl Device {
         let claim = Claim::new(kernel.open_file())?;
         let info = GpuInfo::query(&kernel)?;
         tracing::info!(chip = info.chip_name(), driver = ?info.driver, "opened");
-        let addresses = VaManager::with_replay_windows(&info.address_limits())?;
+        let addresses = VaManager::with_replay_windows(&info.address_limits()).map_err(OpenError::Addresses)?;
         let tracker = UsageTracker::new(info.memory.gart_page.into());
         let device = Self(triomphe::Arc::new(CachePadded(Arc::new(OpenDevice {
             _claim: claim,
@@ -258,7 +259,7 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// [`Error::Info`] with `EFAULT` or `EINVAL` if the kernel does not permit a register; `values` is then unspecified.
+    /// [`Error::Kernel`] with `EFAULT` or `EINVAL` if the kernel does not permit a register; `values` is then unspecified.
     ///
     /// # Examples
     ///
@@ -286,7 +287,7 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// [`Error::Info`] if the kernel refuses the query; `answer` is then unchanged.
+    /// [`Error::Kernel`] if the kernel refuses the query; `answer` is then unchanged.
     ///
     /// # Examples
     ///
@@ -314,7 +315,7 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// [`Error::Info`] if the kernel refuses the query.
+    /// [`Error::Kernel`] if the kernel refuses the query.
     pub fn memory_info(&self) -> Result<MemoryInfo> {
         info(self.kernel(), "MEMORY", query::MEMORY, [0; 4])
     }
@@ -323,7 +324,7 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// [`Error::Info`] if the kernel refuses the query.
+    /// [`Error::Kernel`] if the kernel refuses the query.
     pub fn timestamp(&self) -> Result<u64> {
         info(self.kernel(), "TIMESTAMP", query::TIMESTAMP, [0; 4])
     }
@@ -332,7 +333,7 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// [`Error::Info`] if the kernel refuses the query.
+    /// [`Error::Kernel`] if the kernel refuses the query.
     pub fn vram_lost_counter(&self) -> Result<u32> {
         info(self.kernel(), "VRAM_LOST_COUNTER", query::VRAM_LOST_COUNTER, [0; 4])
     }
@@ -343,7 +344,7 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// [`Error::Info`] if the kernel refuses the query.
+    /// [`Error::Kernel`] if the kernel refuses the query.
     pub fn evictions(&self) -> Result<u64> {
         info(self.kernel(), "NUM_EVICTIONS", query::NUM_EVICTIONS, [0; 4])
     }
@@ -352,7 +353,7 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// [`Error::Info`] if the kernel refuses the query: `EINVAL` before DRM 3.55.
+    /// [`Error::Kernel`] if the kernel refuses the query: `EINVAL` before DRM 3.55.
     pub fn page_fault(&self) -> Result<Option<PageFault>> {
         let fault: GpuvmFault = info(self.kernel(), "GPUVM_FAULT", query::GPUVM_FAULT, [0; 4])?;
         Ok((fault != GpuvmFault::ZEROED).then(|| PageFault {
@@ -366,7 +367,7 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// [`Error::Ioctl`] if the kernel refuses the request, with `ENODEV` once the GPU is unplugged.
+    /// [`Error::Kernel`] if the kernel refuses the request, with `ENODEV` once the GPU is unplugged.
     pub fn ping(&self) -> Result<()> {
         version(self.kernel()).map(drop)
     }

@@ -6,7 +6,7 @@ use zerocopy::FromBytes;
 use crate::{
     uapi::{self, Argument, Errno, GetCap, Info, Version},
     winsys::{
-        DriverVersion, Error, Kernel, MINIMUM_MINOR, Result,
+        DriverVersion, Error, Kernel, KernelError, MINIMUM_MINOR, OpenError, Result,
         kernel::{send, send_raw},
     },
 };
@@ -28,10 +28,11 @@ pub(in crate::winsys) fn info<T: FromBytes>(
     input: [u32; 4],
 ) -> Result<T> {
     const { assert!(size_of::<T>() <= ANSWER_BYTES) };
-    let buffer = ask(kernel, query, input, size_of::<T>()).map_err(|errno| Error::Info { query: name, errno })?;
+    let buffer =
+        ask(kernel, query, input, size_of::<T>()).map_err(|errno| Error::Kernel(KernelError::of_query(name, errno)))?;
     match T::read_from_prefix(&buffer.0) {
         Ok((answer, _)) => Ok(answer),
-        Err(_) => Err(Error::Info { query: name, errno: Errno::EIO }),
+        Err(_) => Err(Error::Kernel(KernelError::of_query(name, Errno::EIO))),
     }
 }
 
@@ -59,14 +60,15 @@ pub(super) fn info_counted<T: FromBytes>(
 ) -> Result<(T, usize)> {
     const { assert!(size_of::<T>() <= ANSWER_BYTES && size_of::<T>().is_multiple_of(4)) };
     let mut buffer = AnswerBuffer(MARKS);
-    ask_into(&mut buffer, kernel, query, input, size_of::<T>()).map_err(|errno| Error::Info { query: name, errno })?;
+    ask_into(&mut buffer, kernel, query, input, size_of::<T>())
+        .map_err(|errno| Error::Kernel(KernelError::of_query(name, errno)))?;
     let (answer, marks) = (&mut buffer.0[..size_of::<T>()], &MARKS[..size_of::<T>()]);
     let last = answer.iter().zip(marks).rposition(|(byte, mark)| byte != mark);
     let written = last.map_or(0, |at| (at + 1).next_multiple_of(4));
     answer[written..].fill(0);
     match T::read_from_prefix(answer) {
         Ok((answer, _)) => Ok((answer, written)),
-        Err(_) => Err(Error::Info { query: name, errno: Errno::EIO }),
+        Err(_) => Err(Error::Kernel(KernelError::of_query(name, Errno::EIO))),
     }
 }
 
@@ -103,11 +105,11 @@ pub(super) fn read_registers(kernel: &dyn Kernel, first: u32, values: &mut [u32]
     let name = "READ_MMR_REG";
     for (number, part) in (0..).zip(values.chunks_mut(MOST)) {
         let Some(register) = first.checked_add(number * count(MOST)) else {
-            return Err(Error::Info { query: name, errno: Errno::EINVAL });
+            return Err(Error::Kernel(KernelError::of_query(name, Errno::EINVAL)));
         };
         let input = [register, count(part.len()), instance, 0];
         let buffer = ask(kernel, uapi::query::READ_MMR_REG, input, size_of_val(part))
-            .map_err(|errno| Error::Info { query: name, errno })?;
+            .map_err(|errno| Error::Kernel(KernelError::of_query(name, errno)))?;
         for (value, bytes) in part.iter_mut().zip(buffer.0.as_chunks().0) {
             *value = u32::from_ne_bytes(*bytes);
         }
@@ -127,7 +129,7 @@ pub(super) fn info_bytes(kernel: &dyn Kernel, question: u32, input: [u32; 4], an
     // SAFETY: the only address is that of `buffer`, which is exclusive, outlives the call and is at least as long as `return_size` and as
     // any shim writes. Every query takes the words of `input` as numbers. The request is a query.
     unsafe { send_raw(kernel, Info::REQUEST, &mut argument) }
-        .map_err(|errno| Error::Info { query: "by its number", errno })?;
+        .map_err(|errno| Error::Kernel(KernelError::of_query("by its number", errno)))?;
     let bytes = zerocopy::IntoBytes::as_bytes(buffer.as_slice());
     answer.copy_from_slice(bytes.get(..answer.len()).unwrap_or_default());
     Ok(())
@@ -141,7 +143,7 @@ pub(super) fn version(kernel: &dyn Kernel) -> Result<(String, DriverVersion)> {
     // SAFETY: the only non-null address is that of `name`, which is exclusive and `name_len` bytes long; the other two strings have length
     // 0, so the kernel copies nothing to them. The request is a query.
     unsafe { send_raw(kernel, Version::REQUEST, &mut argument) }
-        .map_err(|errno| Error::Ioctl { request: Version::NAME, errno })?;
+        .map_err(|errno| Error::Kernel(KernelError::new(Version::NAME, errno)))?;
     // The kernel stores the full length, which may exceed the number of copied bytes.
     let len = usize::try_from(argument.name_len).unwrap_or(usize::MAX).min(name.len());
     let text = String::from_utf8_lossy(&name[..len]).trim_end_matches('\0').to_owned();
@@ -157,10 +159,10 @@ pub(super) fn version(kernel: &dyn Kernel) -> Result<(String, DriverVersion)> {
 pub(super) fn check_driver(kernel: &dyn Kernel) -> Result<DriverVersion> {
     let (name, driver) = version(kernel)?;
     if name != "amdgpu" {
-        return Err(Error::NotAmdgpu { name });
+        return Err(Error::Open(OpenError::NotAmdgpu { name }));
     }
     if driver.major != 3 || driver.minor < MINIMUM_MINOR {
-        return Err(Error::DriverVersion { major: driver.major, minor: driver.minor });
+        return Err(Error::Open(OpenError::DriverVersion { major: driver.major, minor: driver.minor }));
     }
     Ok(driver)
 }
@@ -174,6 +176,6 @@ pub(super) fn capability(kernel: &dyn Kernel, capability: u64) -> Result<u64> {
     match send(kernel, &mut argument) {
         Ok(()) => Ok(argument.value),
         Err(Errno::EINVAL | Errno::EOPNOTSUPP | Errno::ENOTTY | Errno::EPERM) => Ok(0),
-        Err(errno) => Err(Error::Ioctl { request: GetCap::NAME, errno }),
+        Err(errno) => Err(Error::Kernel(KernelError::new(GetCap::NAME, errno))),
     }
 }

@@ -28,7 +28,7 @@ use crate::{
 /// // A descriptor that is not a render node:
 /// let file = OwnedFd::from(File::open("/dev/null")?);
 /// let error = Device::new(RenderNode::from_fd(file)).unwrap_err();
-/// assert!(matches!(error, Error::Ioctl { request: "VERSION", .. }), "{error}");
+/// assert!(matches!(error, Error::Kernel(KernelError { request: "VERSION", .. })), "{error}");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]

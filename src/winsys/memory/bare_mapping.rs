@@ -7,8 +7,8 @@ use amdgpu_hw::num::wide;
 use crate::{
     uapi::{Answered, Argument, Errno, GemCreateFlags, GemMmap},
     winsys::{
-        Bo, Error, Event, NotReserved, Origin, PAGE_SIZE, Protection, Result, answers::UNWRITTEN, own::send,
-        release::release,
+        Bo, Event, KernelError, MapError, Misaligned, NotReserved, Origin, PAGE_SIZE, Protection, Unmappable,
+        answers::UNWRITTEN, own::send, release::release,
     },
 };
 
@@ -37,7 +37,7 @@ impl Bo {
     /// # Errors
     ///
     /// The errors of [`Mapping::new`](crate::winsys::Mapping::new).
-    pub fn map_bare(&self) -> Result<NonNull<u8>> {
+    pub fn map_bare(&self) -> Result<NonNull<u8>, MapError> {
         // SAFETY: without an address the kernel picks free ones, so no mapping is replaced.
         let base = unsafe { map(self, None) }?;
         notify_mapped(self, base);
@@ -55,7 +55,7 @@ impl Bo {
     ///
     /// The caller must own the CPU addresses from `at` to `at` plus the size of the BO, and no other code may use them while they
     /// are mapped.
-    pub unsafe fn map_bare_at(&self, at: NonNull<u8>) -> Result<NonNull<u8>> {
+    pub unsafe fn map_bare_at(&self, at: NonNull<u8>) -> Result<NonNull<u8>, MapError> {
         // SAFETY: the caller's promise.
         let base = unsafe { map(self, Some(at)) }?;
         notify_mapped(self, base);
@@ -78,12 +78,12 @@ impl Bo {
     ///
     /// # Errors
     ///
-    /// [`Error::Bo`] if the addresses cannot be reserved. The flag that is returned with the error is `true` if the BO is still mapped.
+    /// [`KernelError`] if the addresses cannot be reserved. The flag that is returned with the error is `true` if the BO is still mapped.
     ///
     /// # Safety
     ///
     /// The requirements of [`Bo::unmap_bare`].
-    pub unsafe fn unmap_bare_reserving(&self, base: NonNull<u8>) -> Result<(), (bool, Error)> {
+    pub unsafe fn unmap_bare_reserving(&self, base: NonNull<u8>) -> Result<(), (bool, KernelError)> {
         // SAFETY: the caller's promise.
         unsafe { reserve(self, base) }.inspect(|()| notify_unmapped(self, base)).inspect_err(|&(is_mapped, _)| {
             if !is_mapped {
@@ -124,7 +124,7 @@ pub(super) unsafe fn unmap(bo: &Bo, base: NonNull<u8>, forget: impl FnOnce()) {
 /// # Safety
 ///
 /// The requirements of [`Bo::unmap_bare`].
-pub(super) unsafe fn reserve(bo: &Bo, base: NonNull<u8>) -> Result<(), (bool, Error)> {
+pub(super) unsafe fn reserve(bo: &Bo, base: NonNull<u8>) -> Result<(), (bool, KernelError)> {
     // SAFETY: the bytes of the BO were mapped there, and the caller promises the rest.
     unsafe { bo.device().kernel().reserve(base, bytes(bo)) }
         .map_err(|NotReserved { errno, is_mapped }| (is_mapped, bo.refused("mmap", errno)))
@@ -139,17 +139,17 @@ pub(super) unsafe fn reserve(bo: &Bo, base: NonNull<u8>) -> Result<(), (bool, Er
 /// # Safety
 ///
 /// If `at` is given, the caller owns the addresses that start there, for the size of the BO.
-pub(super) unsafe fn map(bo: &Bo, at: Option<NonNull<u8>>) -> Result<NonNull<u8>> {
+pub(super) unsafe fn map(bo: &Bo, at: Option<NonNull<u8>>) -> Result<NonNull<u8>, MapError> {
     let handle = bo.handle();
     let value = at.map_or(0, |at| wide(at.addr().get()));
     if !value.is_multiple_of(PAGE_SIZE) {
-        return Err(Error::Misaligned { what: "placed address", value, alignment: PAGE_SIZE });
+        return Err(Misaligned { what: "placed address", value, alignment: PAGE_SIZE }.into());
     }
     if bo.flags().contains(GemCreateFlags::NO_CPU_ACCESS) {
-        return Err(Error::NotMappable { handle });
+        return Err(Unmappable::NoCpuAccess { handle }.into());
     }
     if bo.origin() == Origin::Elsewhere {
-        return Err(Error::ForeignMemory { handle });
+        return Err(Unmappable::ForeignMemory { handle }.into());
     }
     let device = bo.device();
     let mut argument = GemMmap { handle, pad: 0 };
@@ -157,11 +157,12 @@ pub(super) unsafe fn map(bo: &Bo, at: Option<NonNull<u8>>) -> Result<NonNull<u8>
     let offset = argument.answer().addr_ptr;
     if offset == u64::from(handle) {
         // The answer was not written: offsets start above all 32-bit numbers (Linux 6.12 `drm_vma_manager.h`).
-        return Err(bo.refused(GemMmap::NAME, UNWRITTEN));
+        return Err(bo.refused(GemMmap::NAME, UNWRITTEN).into());
     }
     let len = extent(bo)?;
     // SAFETY: without an address the kernel picks free ones; with one, the caller owns the range.
-    unsafe { device.kernel().mmap(len, Protection::ReadWrite, at, offset) }.map_err(|errno| bo.refused("mmap", errno))
+    let mapped = unsafe { device.kernel().mmap(len, Protection::ReadWrite, at, offset) };
+    Ok(mapped.map_err(|errno| bo.refused("mmap", errno))?)
 }
 
 /// Returns the length in bytes of a mapped BO's mapping.
@@ -171,7 +172,7 @@ fn bytes(bo: &Bo) -> usize {
 }
 
 /// Returns the length in bytes of a BO's mapping; an error if a [`Mapping`](crate::winsys::Mapping) cannot represent it.
-pub(super) fn extent(bo: &Bo) -> Result<usize> {
+pub(super) fn extent(bo: &Bo) -> Result<usize, KernelError> {
     let pages = u32::try_from(bo.size() / PAGE_SIZE);
     pages.map(|_| bytes(bo)).map_err(|_| bo.refused("mmap", Errno::EOVERFLOW))
 }

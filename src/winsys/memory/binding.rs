@@ -8,7 +8,7 @@ use super::binding_state::{BindingState, Part};
 use crate::{
     uapi::VaFlags,
     vamgr::{GpuVa, VaLease},
-    winsys::{Bo, Device, Error, PAGE_SIZE, Result},
+    winsys::{BindError, Bo, Device, OutOfRange, PAGE_SIZE},
 };
 
 /// A mapping of a BO, or part of one, in the GPU's page tables, at the addresses of a lease.
@@ -64,16 +64,22 @@ impl Binding {
     ///
     /// The errors of [`Binding::of_part`].
     #[inline]
-    pub fn new(bo: &Bo, lease: VaLease, flags: VaFlags) -> Result<Self, (VaLease, Error)> {
+    pub fn new(bo: &Bo, lease: VaLease, flags: VaFlags) -> Result<Self, (VaLease, BindError)> {
         Self::of_part(bo, 0, bo.size(), lease, flags)
     }
 
     /// Binds the whole BO and takes ownership of it, with a guard page as in [`Binding::with_guard_page`] if `guard_page`
     /// is set.
     #[inline]
-    pub(crate) fn owning(bo: Bo, lease: VaLease, flags: VaFlags, guard_page: bool, priority: u32) -> Result<Self> {
+    pub(crate) fn owning(
+        bo: Bo,
+        lease: VaLease,
+        flags: VaFlags,
+        guard_page: bool,
+        priority: u32,
+    ) -> Result<Self, BindError> {
         if guard_page && lease.len() < bo.size().saturating_add(PAGE_SIZE) {
-            return Err(Error::Range { handle: bo.handle(), offset: bo.size(), len: PAGE_SIZE, size: lease.len() });
+            return Err(OutOfRange { handle: bo.handle(), offset: bo.size(), len: PAGE_SIZE, size: lease.len() }.into());
         }
         let part = Part::whole(&bo, flags);
         let mut state = BindingState::new(bo, part, narrow(priority))?;
@@ -95,17 +101,23 @@ impl Binding {
     ///
     /// On error, the lease is returned together with the error, so that the caller can try again.
     ///
-    /// * [`Error::Range`] if the part is empty, is not inside the BO or is longer than the lease.
-    /// * [`Error::Misaligned`] if the offset or the length is not a multiple of the page size.
-    /// * [`Error::VaFlags`] if `flags` contains PRT or unknown bits, or NOALLOC before DRM 3.47.
-    /// * [`Error::HostMemory`] if host memory is exhausted; no request is made.
-    /// * [`Error::Bind`] if the kernel refuses the request: `EINVAL` if the range overlaps another binding or is outside
+    /// * [`BindError::OutOfRange`] if the part is empty, is not inside the BO or is longer than the lease.
+    /// * [`BindError::Misaligned`] if the offset or the length is not a multiple of the page size.
+    /// * [`BindError::Flags`] if `flags` contains PRT or unknown bits, or NOALLOC before DRM 3.47.
+    /// * [`BindError::HostMemory`] if host memory is exhausted; no request is made.
+    /// * [`BindError::Kernel`] if the kernel refuses the request: `EINVAL` if the range overlaps another binding or is outside
     ///   the managed addresses.
     #[inline]
-    pub fn of_part(bo: &Bo, offset: u64, len: u64, lease: VaLease, flags: VaFlags) -> Result<Self, (VaLease, Error)> {
+    pub fn of_part(
+        bo: &Bo,
+        offset: u64,
+        len: u64,
+        lease: VaLease,
+        flags: VaFlags,
+    ) -> Result<Self, (VaLease, BindError)> {
         let mut state = match BindingState::new(bo.clone(), Part { offset, len, flags }, DEFAULT_PRIORITY) {
             Ok(state) => state,
-            Err(error) => return Err((lease, error)),
+            Err(error) => return Err((lease, error.into())),
         };
         state.bind(lease)?;
         state.announce();
@@ -120,7 +132,7 @@ impl Binding {
     /// # Errors
     ///
     /// The errors of [`Binding::of_part`], without the lease. On error, no part remains bound.
-    pub fn with_guard_page(bo: &Bo, lease: VaLease, flags: VaFlags) -> Result<Self> {
+    pub fn with_guard_page(bo: &Bo, lease: VaLease, flags: VaFlags) -> Result<Self, BindError> {
         Self::owning(bo.clone(), lease, flags, true, DEFAULT_PRIORITY.into())
     }
 

@@ -28,7 +28,7 @@ use crate::{
     uapi::{Argument, GemVa, VaFlags, VaOperation},
     vamgr::{GpuVa, VaLease, VaRange},
     winsys::{
-        Bo, Device, Error, Event, PAGE_SIZE, Result,
+        BindError, Bo, Device, Event, HostMemory, KernelError, Misaligned, OutOfRange, PAGE_SIZE, UnsupportedVaFlags,
         own::{send, send_quietly},
         release::{Release, release},
     },
@@ -72,18 +72,18 @@ impl Part {
 
     /// Checks that the part is inside the BO and fits the lease.
     #[inline]
-    fn check(self, bo: &Bo, lease: &VaLease) -> Result<()> {
+    fn check(self, bo: &Bo, lease: &VaLease) -> Result<(), BindError> {
         let Self { offset, len, flags } = self;
         for (what, value) in [("offset in the BO", offset), ("bound length", len)] {
             if !value.is_multiple_of(PAGE_SIZE) {
-                return Err(Error::Misaligned { what, value, alignment: PAGE_SIZE });
+                return Err(Misaligned { what, value, alignment: PAGE_SIZE }.into());
             }
         }
         let inside = offset.checked_add(len).is_some_and(|end| end <= bo.size());
         if len == 0 || !inside || len > lease.len() {
-            return Err(Error::Range { handle: bo.handle(), offset, len, size: bo.size().min(lease.len()) });
+            return Err(OutOfRange { handle: bo.handle(), offset, len, size: bo.size().min(lease.len()) }.into());
         }
-        check_flags(bo, flags)
+        Ok(check_flags(bo, flags)?)
     }
 
     /// Returns the request that maps or unmaps the part at an address.
@@ -102,15 +102,10 @@ impl Part {
     }
 
     #[inline]
-    fn map(self, bo: &Bo, at: GpuVa) -> Result<()> {
+    fn map(self, bo: &Bo, at: GpuVa) -> Result<(), KernelError> {
         let mut argument = self.request(VaOperation::Map, bo.handle(), at);
-        send(bo.device().kernel(), &mut argument).map_err(|errno| Error::Bind {
-            request: GemVa::NAME,
-            handle: bo.handle(),
-            at,
-            len: self.len,
-            errno,
-        })
+        send(bo.device().kernel(), &mut argument)
+            .map_err(|errno| KernelError::of_range(GemVa::NAME, bo.handle(), at, self.len, errno))
     }
 
     #[inline]
@@ -137,8 +132,8 @@ const ACCESS: VaFlags = VaFlags::READABLE
 
 /// Checks flags against the rules of GEM_VA. Source: Linux 6.12 `amdgpu_gem.c`, `amdgpu_gem_va_ioctl`.
 #[inline]
-fn check_flags(bo: &Bo, flags: VaFlags) -> Result<()> {
-    let refused = |reason| Err(Error::VaFlags { flags, reason });
+fn check_flags(bo: &Bo, flags: VaFlags) -> Result<(), UnsupportedVaFlags> {
+    let refused = |reason| Err(UnsupportedVaFlags { flags, reason });
     if flags.contains(VaFlags::PRT) {
         return refused("partially resident addresses have no BO");
     }
@@ -154,7 +149,7 @@ fn check_flags(bo: &Bo, flags: VaFlags) -> Result<()> {
 impl BindingState {
     /// Allocates the host memory of a binding that does not exist yet.
     #[inline]
-    pub(super) fn new(bo: Bo, part: Part, priority: u8) -> Result<UniqueArc<Self>> {
+    pub(super) fn new(bo: Bo, part: Part, priority: u8) -> Result<UniqueArc<Self>, HostMemory> {
         let state = Self {
             lease: None,
             part,
@@ -169,8 +164,8 @@ impl BindingState {
 
     /// Checks the arguments, binds the part at the start of the lease, and takes the lease. On error, returns the lease.
     #[inline]
-    pub(super) fn bind(&mut self, lease: VaLease) -> Result<(), (VaLease, Error)> {
-        let bound = self.part.check(&self.bo, &lease).and_then(|()| self.part.map(&self.bo, lease.start()));
+    pub(super) fn bind(&mut self, lease: VaLease) -> Result<(), (VaLease, BindError)> {
+        let bound = self.part.check(&self.bo, &lease).and_then(|()| Ok(self.part.map(&self.bo, lease.start())?));
         match bound {
             Ok(()) => {
                 self.lease = Some(lease);
@@ -182,7 +177,7 @@ impl BindingState {
 
     /// Binds the guard page after the bound memory. The lease must be long enough.
     #[cold]
-    pub(super) fn bind_guard_page(&mut self) -> Result<()> {
+    pub(super) fn bind_guard_page(&mut self) -> Result<(), KernelError> {
         // The lease extends beyond this address, so it exists.
         if let Some(behind) = self.start().checked_add(self.part.len) {
             let page = self.part.guard_page();

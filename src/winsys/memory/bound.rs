@@ -3,7 +3,7 @@
 use crate::{
     uapi::VaFlags,
     vamgr::VaRequest,
-    winsys::{Binding, Bo, BoRequest, Device, Error, Result},
+    winsys::{Binding, Bo, BoRequest, CreateBoundError, Device, NoAddress},
 };
 
 /// The arguments of [`Bo::create_bound`].
@@ -51,8 +51,8 @@ impl Bo {
     ///
     /// # Errors
     ///
-    /// * [`Error::Address`] if no free address range fits, or if the fixed range is in use;
-    /// * the errors of [`Bo::create`] and [`Binding::new`].
+    /// * [`CreateBoundError::Address`] if no free address range fits, or if the fixed range is in use;
+    /// * [`CreateBoundError::Bo`] and [`CreateBoundError::Bind`] with the errors of [`Bo::create`] and [`Binding::new`].
     ///
     /// # Examples
     ///
@@ -77,11 +77,11 @@ impl Bo {
     /// # Ok(()) }
     /// ```
     #[inline]
-    pub fn create_bound(device: &Device, request: &BoundRequest) -> Result<Binding> {
+    pub fn create_bound(device: &Device, request: &BoundRequest) -> Result<Binding, CreateBoundError> {
         let &BoundRequest { bo, addresses, flags, priority, guard_page } = request;
-        let refused = |source| Error::Address { is_fixed: addresses.is_fixed(), source };
+        let refused = |source| NoAddress { is_fixed: addresses.is_fixed(), source };
         let cached = device.addresses().cached(&addresses);
         let lease = cached.map_or_else(|| device.addresses().allocate(addresses).map_err(refused), Ok)?;
-        Binding::owning(Self::create(device, bo)?, lease, flags, guard_page, priority)
+        Ok(Binding::owning(Self::create(device, bo)?, lease, flags, guard_page, priority)?)
     }
 }

@@ -5,7 +5,7 @@ use std::ptr::NonNull;
 use amdgpu_hw::num::{index, wide};
 
 use super::bare_mapping::{self, extent, notify_mapped, notify_unmapped};
-use crate::winsys::{Bo, Error, PAGE_SIZE, Result};
+use crate::winsys::{AccessError, Bo, KernelError, MapError, Misaligned, OutOfRange, PAGE_SIZE};
 
 /// A CPU mapping of a whole BO, readable and writable.
 ///
@@ -20,7 +20,7 @@ use crate::winsys::{Bo, Error, PAGE_SIZE, Result};
 /// longer than this value exists.
 ///
 /// ```
-/// use amdgpu_winsys::winsys::{Error, Mapping};
+/// use amdgpu_winsys::winsys::{AccessError, Mapping, OutOfRange};
 ///
 /// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
 /// # let request = amdgpu_winsys::winsys::BoRequest {
@@ -30,8 +30,8 @@ use crate::winsys::{Bo, Error, PAGE_SIZE, Result};
 /// let mapping = Mapping::new(&bo)?;
 /// mapping.write_dwords(16, &[1, 2])?;
 /// assert_eq!((mapping.load_u32(20)?, mapping.load_u64(16)?), (2, 0x2_0000_0001));
-/// let outside = Error::Range { handle: bo.handle(), offset: 64 << 10, len: 4, size: 64 << 10 };
-/// assert_eq!(mapping.load_u32(64 << 10), Err(outside));
+/// let outside = OutOfRange { handle: bo.handle(), offset: 64 << 10, len: 4, size: 64 << 10 };
+/// assert_eq!(mapping.load_u32(64 << 10), Err(AccessError::OutOfRange(outside)));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
@@ -75,10 +75,9 @@ impl Mapping {
     ///
     /// # Errors
     ///
-    /// * [`Error::NotMappable`] if the BO has no CPU access;
-    /// * [`Error::ForeignMemory`] if the BO comes from another GPU;
-    /// * [`Error::Bo`] if the kernel refuses the request.
-    pub fn new(bo: &Bo) -> Result<Self> {
+    /// * [`MapError::Unmappable`] if the BO has no CPU access or comes from another GPU;
+    /// * [`MapError::Kernel`] if the kernel refuses the request.
+    pub fn new(bo: &Bo) -> Result<Self, MapError> {
         // SAFETY: without an address the kernel picks free ones, so no mapping is replaced.
         unsafe { Self::map(bo, None) }
     }
@@ -89,14 +88,14 @@ impl Mapping {
     ///
     /// # Errors
     ///
-    /// The errors of [`Mapping::new`], and [`Error::Misaligned`] if the address is not a multiple of the page size. On
+    /// The errors of [`Mapping::new`], and [`MapError::Misaligned`] if the address is not a multiple of the page size. On
     /// error, existing mappings remain.
     ///
     /// # Safety
     ///
     /// The caller must own the CPU addresses from `at` to `at` plus the size of the BO, and no other code may use them while this
     /// mapping exists.
-    pub unsafe fn placed(bo: &Bo, at: NonNull<u8>) -> Result<Self> {
+    pub unsafe fn placed(bo: &Bo, at: NonNull<u8>) -> Result<Self, MapError> {
         // SAFETY: the caller's promise.
         unsafe { Self::map(bo, Some(at)) }
     }
@@ -104,7 +103,7 @@ impl Mapping {
     /// # Safety
     ///
     /// The requirements of [`Mapping::placed`], if `at` is given.
-    unsafe fn map(bo: &Bo, at: Option<NonNull<u8>>) -> Result<Self> {
+    unsafe fn map(bo: &Bo, at: Option<NonNull<u8>>) -> Result<Self, MapError> {
         // SAFETY: the caller's promise.
         let base = unsafe { bare_mapping::map(bo, at) }?;
         // INVARIANT: the kernel keeps the BO's bytes mapped at `base` until munmap.
@@ -118,7 +117,7 @@ impl Mapping {
     /// # Safety
     ///
     /// `bo` was created from the memory at `base`, and all of it stays mapped and writable while the mapping exists.
-    pub(crate) unsafe fn of_user_memory(bo: &Bo, base: NonNull<u8>) -> Result<Self> {
+    pub(crate) unsafe fn of_user_memory(bo: &Bo, base: NonNull<u8>) -> Result<Self, KernelError> {
         extent(bo)?;
         // INVARIANT: the caller's promise.
         Ok(Self { base, bo: bo.clone(), pages: pages(bo), ending: Ending::Leave })
@@ -130,8 +129,8 @@ impl Mapping {
     ///
     /// # Errors
     ///
-    /// [`Error::Bo`] if the addresses cannot be reserved. The mapping is returned with the error if it still exists.
-    pub fn unmap_reserving(mut self) -> Result<(), (Option<Self>, Error)> {
+    /// [`KernelError`] if the addresses cannot be reserved. The mapping is returned with the error if it still exists.
+    pub fn unmap_reserving(mut self) -> Result<(), (Option<Self>, KernelError)> {
         if self.ending == Ending::Leave {
             return Ok(());
         }
@@ -173,8 +172,8 @@ impl Mapping {
     ///
     /// # Errors
     ///
-    /// [`Error::Range`] if the dword is not inside the mapping, [`Error::Misaligned`] if the offset is not a multiple of 4.
-    pub fn load_u32(&self, offset: u64) -> Result<u32> {
+    /// [`AccessError::OutOfRange`] if the dword is not inside the mapping, [`AccessError::Misaligned`] if the offset is not a multiple of 4.
+    pub fn load_u32(&self, offset: u64) -> Result<u32, AccessError> {
         let address = self.aligned::<u32>(offset)?;
         // SAFETY: `aligned` checked bounds and alignment.
         Ok(unsafe { address.read_volatile() })
@@ -185,7 +184,7 @@ impl Mapping {
     /// # Errors
     ///
     /// The errors of [`Mapping::load_u32`].
-    pub fn store_u32(&self, offset: u64, value: u32) -> Result<()> {
+    pub fn store_u32(&self, offset: u64, value: u32) -> Result<(), AccessError> {
         let address = self.aligned::<u32>(offset)?;
         // SAFETY: `aligned` checked bounds and alignment.
         unsafe { address.write_volatile(value) };
@@ -196,8 +195,8 @@ impl Mapping {
     ///
     /// # Errors
     ///
-    /// [`Error::Range`] if the qword is not inside the mapping, [`Error::Misaligned`] if the offset is not a multiple of 8.
-    pub fn load_u64(&self, offset: u64) -> Result<u64> {
+    /// [`AccessError::OutOfRange`] if the qword is not inside the mapping, [`AccessError::Misaligned`] if the offset is not a multiple of 8.
+    pub fn load_u64(&self, offset: u64) -> Result<u64, AccessError> {
         let address = self.aligned::<u64>(offset)?;
         // SAFETY: `aligned` checked bounds and alignment.
         Ok(unsafe { address.read_volatile() })
@@ -208,7 +207,7 @@ impl Mapping {
     /// # Errors
     ///
     /// The errors of [`Mapping::load_u64`].
-    pub fn store_u64(&self, offset: u64, value: u64) -> Result<()> {
+    pub fn store_u64(&self, offset: u64, value: u64) -> Result<(), AccessError> {
         let address = self.aligned::<u64>(offset)?;
         // SAFETY: `aligned` checked bounds and alignment.
         unsafe { address.write_volatile(value) };
@@ -219,8 +218,8 @@ impl Mapping {
     ///
     /// # Errors
     ///
-    /// [`Error::Range`] if the bytes are not inside the mapping.
-    pub fn read(&self, offset: u64, into: &mut [u8]) -> Result<()> {
+    /// [`OutOfRange`] if the bytes are not inside the mapping.
+    pub fn read(&self, offset: u64, into: &mut [u8]) -> Result<(), OutOfRange> {
         let mut from = self.range(offset, into.len())?;
         // Whole words where the mapping is aligned for them, single bytes before and after.
         let (head, rest) = into.split_at_mut(from.align_offset(WORD).min(into.len()));
@@ -247,8 +246,8 @@ impl Mapping {
     ///
     /// # Errors
     ///
-    /// [`Error::Range`] if the bytes are not inside the mapping.
-    pub fn write(&self, offset: u64, bytes: &[u8]) -> Result<()> {
+    /// [`OutOfRange`] if the bytes are not inside the mapping.
+    pub fn write(&self, offset: u64, bytes: &[u8]) -> Result<(), OutOfRange> {
         let mut to = self.range(offset, bytes.len())?;
         let (head, rest) = bytes.split_at(to.align_offset(WORD).min(bytes.len()));
         let (words, tail) = rest.as_chunks::<WORD>();
@@ -274,13 +273,13 @@ impl Mapping {
     ///
     /// # Errors
     ///
-    /// [`Error::Range`] if the dwords are not inside the mapping.
-    pub fn write_dwords(&self, offset: u64, dwords: &[u32]) -> Result<()> {
+    /// [`OutOfRange`] if the dwords are not inside the mapping.
+    pub fn write_dwords(&self, offset: u64, dwords: &[u32]) -> Result<(), OutOfRange> {
         self.write(offset, zerocopy::IntoBytes::as_bytes(dwords))
     }
 
-    fn range(&self, offset: u64, len: usize) -> Result<*mut u8> {
-        let out_of_range = || Error::Range { handle: self.bo.handle(), offset, len: wide(len), size: wide(self.len()) };
+    fn range(&self, offset: u64, len: usize) -> Result<*mut u8, OutOfRange> {
+        let out_of_range = || OutOfRange { handle: self.bo.handle(), offset, len: wide(len), size: wide(self.len()) };
         let start = usize::try_from(offset).map_err(|_| out_of_range())?;
         if start.checked_add(len).is_none_or(|end| end > self.len()) {
             return Err(out_of_range());
@@ -289,10 +288,10 @@ impl Mapping {
         Ok(unsafe { self.base.as_ptr().add(start) })
     }
 
-    fn aligned<T>(&self, offset: u64) -> Result<*mut T> {
+    fn aligned<T>(&self, offset: u64) -> Result<*mut T, AccessError> {
         let alignment = wide(size_of::<T>());
         if !offset.is_multiple_of(alignment) {
-            return Err(Error::Misaligned { what: "offset", value: offset, alignment });
+            return Err(Misaligned { what: "offset", value: offset, alignment }.into());
         }
         // The base is page-aligned (invariant), so a multiple of the size is aligned for the type.
         Ok(self.range(offset, size_of::<T>())?.cast())

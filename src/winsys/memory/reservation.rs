@@ -4,7 +4,7 @@ use crate::{
     uapi::{Argument, GemVa, VaFlags, VaOperation},
     vamgr::{VaLease, VaRange},
     winsys::{
-        Bo, Device, Error, Event, PAGE_SIZE, Result,
+        Bo, Device, Error, Event, KernelError, Misaligned, OutOfRange, PAGE_SIZE, Result,
         own::{send, send_quietly},
         release::release,
     },
@@ -52,7 +52,7 @@ impl Reservation {
     ///
     /// # Errors
     ///
-    /// [`Error::Bind`] if the kernel refuses the request. The lease is returned with the error.
+    /// [`Error::Kernel`] if the kernel refuses the request. The lease is returned with the error.
     pub fn new(device: &Device, lease: VaLease) -> Result<Self, (VaLease, Error)> {
         let range = lease.range();
         match operate(device, VaOperation::Map, range, None, VaFlags::PRT) {
@@ -81,9 +81,9 @@ impl Reservation {
     /// On error, no binding has changed.
     ///
     /// * [`Error::Misaligned`] if an offset or the length is not a multiple of the page size;
-    /// * [`Error::Range`] if `len` is 0, or the piece is not inside the range or the BO;
+    /// * [`Error::OutOfRange`] if `len` is 0, or the piece is not inside the range or the BO;
     /// * [`Error::ForeignDevice`] if the BO belongs to another device;
-    /// * [`Error::Bind`] if the kernel refuses the request.
+    /// * [`Error::Kernel`] if the kernel refuses the request.
     pub fn bind(&self, offset: u64, len: u64, bo: &Bo, bo_offset: u64, flags: VaFlags) -> Result<()> {
         let event = self.bind_quiet(offset, len, bo, bo_offset, flags)?;
         self.device.notify(|| event);
@@ -98,7 +98,7 @@ impl Reservation {
         aligned("offset in the BO", bo_offset)?;
         let piece = self.piece(offset, len)?;
         if bo_offset.checked_add(len).is_none_or(|end| end > bo.size()) {
-            return Err(Error::Range { handle: bo.handle(), offset: bo_offset, len, size: bo.size() });
+            return Err(Error::OutOfRange(OutOfRange { handle: bo.handle(), offset: bo_offset, len, size: bo.size() }));
         }
         operate(&self.device, VaOperation::Replace, piece, Some((bo, bo_offset)), flags)?;
         Ok(Event::Bound { range: piece, handle: bo.handle(), bo_offset, flags })
@@ -113,8 +113,8 @@ impl Reservation {
     /// On error, no binding has changed.
     ///
     /// * [`Error::Misaligned`] if the offset or the length is not a multiple of the page size;
-    /// * [`Error::Range`] if `len` is 0, or the piece is not inside the range;
-    /// * [`Error::Bind`] if the kernel refuses the request.
+    /// * [`Error::OutOfRange`] if `len` is 0, or the piece is not inside the range;
+    /// * [`Error::Kernel`] if the kernel refuses the request.
     pub fn unbind(&self, offset: u64, len: u64) -> Result<()> {
         let event = self.unbind_quiet(offset, len)?;
         self.device.notify(|| event);
@@ -131,7 +131,7 @@ impl Reservation {
     fn piece(&self, offset: u64, len: u64) -> Result<VaRange> {
         aligned("offset in the range", offset)?;
         aligned("bound length", len)?;
-        let outside = Error::Range { handle: 0, offset, len, size: self.range.len() };
+        let outside = Error::OutOfRange(OutOfRange { handle: 0, offset, len, size: self.range.len() });
         if len == 0 || offset.checked_add(len).is_none_or(|end| end > self.range.len()) {
             return Err(outside);
         }
@@ -141,7 +141,11 @@ impl Reservation {
 }
 
 fn aligned(what: &'static str, value: u64) -> Result<()> {
-    if value.is_multiple_of(PAGE_SIZE) { Ok(()) } else { Err(Error::Misaligned { what, value, alignment: PAGE_SIZE }) }
+    if value.is_multiple_of(PAGE_SIZE) {
+        Ok(())
+    } else {
+        Err(Error::Misaligned(Misaligned { what, value, alignment: PAGE_SIZE }))
+    }
 }
 
 fn argument(operation: VaOperation, range: VaRange, backing: Option<(&Bo, u64)>, flags: VaFlags) -> GemVa {
@@ -159,12 +163,8 @@ fn operate(
     flags: VaFlags,
 ) -> Result<()> {
     let mut argument = argument(operation, range, backing, flags);
-    send(device.kernel(), &mut argument).map_err(|errno| Error::Bind {
-        request: GemVa::NAME,
-        handle: argument.handle,
-        at: range.start(),
-        len: range.len(),
-        errno,
+    send(device.kernel(), &mut argument).map_err(|errno| {
+        Error::Kernel(KernelError::of_range(GemVa::NAME, argument.handle, range.start(), range.len(), errno))
     })
 }
 

@@ -4,7 +4,7 @@ use amdgpu_hw::num::{count, wide};
 
 use crate::{
     uapi::{self, Answered, Argument, BoListEntry, Errno, bo_list_op},
-    winsys::{Device, Error, Result, answers, kernel::send_raw_quietly, release::release},
+    winsys::{Device, Error, KernelError, Result, answers, kernel::send_raw_quietly, release::release},
 };
 
 /// A BO list in the kernel, for submissions to refer to instead of passing their own: the kernel then neither copies the
@@ -44,13 +44,13 @@ impl BoList {
     ///
     /// # Errors
     ///
-    /// [`Error::Ioctl`] if the kernel refuses the request: `EINVAL` for more than
+    /// [`Error::Kernel`] if the kernel refuses the request: `EINVAL` for more than
     /// [`BO_LIST_MAX_ENTRIES`](uapi::BO_LIST_MAX_ENTRIES) entries, `ENOENT` for an unknown handle, `ENOMEM` if the kernel
     /// is out of memory. No list is created.
     pub fn new(device: &Device, entries: &[BoListEntry]) -> Result<Self> {
         // The kernel writes the answer over the operation, which is 0.
         let handle = answers::handle(request(device, bo_list_op::CREATE, 0, entries)?)
-            .map_err(|errno| Error::Ioctl { request: uapi::BoList::NAME, errno })?;
+            .map_err(|errno| Error::Kernel(KernelError::new(uapi::BoList::NAME, errno)))?;
         Ok(Self { device: device.clone(), handle })
     }
 
@@ -79,7 +79,7 @@ impl Drop for BoList {
 }
 
 fn request(device: &Device, operation: u32, list_handle: u32, entries: &[BoListEntry]) -> Result<u32> {
-    let refused = |errno| Error::Ioctl { request: uapi::BoList::NAME, errno };
+    let refused = |errno| Error::Kernel(KernelError::new(uapi::BoList::NAME, errno));
     ask(device, operation, list_handle, entries).map_err(refused)
 }
 

@@ -2,7 +2,7 @@
 
 use crate::{
     uapi::{Argument, Ctx, Errno, ctx_op},
-    winsys::{Capabilities, Context, Error, Feature, Result, own::send},
+    winsys::{Capabilities, Context, Error, Feature, InvalidReply, KernelError, Result, own::send},
 };
 
 /// A stable power state: the level at which the GPU's clocks are pinned.
@@ -69,11 +69,15 @@ impl Context {
     ///
     /// * [`Error::Unsupported`] before DRM 3.45;
     /// * [`Error::InvalidReply`] if the level is unknown;
-    /// * [`Error::Ioctl`] if the kernel refuses the request.
+    /// * [`Error::Kernel`] if the kernel refuses the request.
     pub fn stable_pstate(&self) -> Result<StablePstate> {
         let level = self.pstate(ctx_op::GET_STABLE_PSTATE, 0).map_err(refused)?;
         let known = StablePstate::ALL.into_iter().find(|known| *known as u32 == level);
-        known.ok_or(Error::InvalidReply { field: "stable pstate", value: level.into(), reason: "no such level" })
+        known.ok_or(Error::InvalidReply(InvalidReply {
+            field: "stable pstate",
+            value: level.into(),
+            reason: "no such level",
+        }))
     }
 
     /// Pins the clocks of the whole GPU until the guard is dropped. Only one context at a time can pin them. If another
@@ -86,7 +90,7 @@ impl Context {
     ///
     /// * [`Error::ClocksTaken`] if another context has pinned the clocks at a different level;
     /// * [`Error::Unsupported`] before DRM 3.45;
-    /// * [`Error::Ioctl`] if the kernel refuses the request: `EINVAL` if power management does not support the level.
+    /// * [`Error::Kernel`] if the kernel refuses the request: `EINVAL` if power management does not support the level.
     ///
     /// Source: Linux 6.12 `amdgpu_ctx.c`, `amdgpu_ctx_set_stable_pstate`.
     pub fn pin_clocks(&self, level: StablePstate) -> Result<PinnedClocks> {
@@ -112,7 +116,7 @@ fn refused(errno: Errno) -> Error {
     match errno {
         Errno::EOPNOTSUPP => Error::Unsupported { feature: Feature::StableClocks },
         Errno::EBUSY => Error::ClocksTaken,
-        errno => Error::Ioctl { request: Ctx::NAME, errno },
+        errno => Error::Kernel(KernelError::new(Ctx::NAME, errno)),
     }
 }
 

@@ -9,7 +9,7 @@ use crate::{
     host_memory::ArcRoom,
     uapi::{Answered, Argument, Ctx, CtxStateFlags, Errno, WaitCs, ctx_op},
     winsys::{
-        Deadline, Device, Error, Ip, Loss, Priority, Result, answers,
+        Deadline, Device, Error, Ip, KernelError, Loss, Priority, Result, answers,
         own::{send, send_quietly},
         release::{Release, release},
     },
@@ -73,13 +73,13 @@ impl Context {
     /// * [`Error::NotPermitted`] if the process may not use the priority (Linux 6.12 `amdgpu_ctx.c`,
     ///   `amdgpu_ctx_priority_permit`);
     /// * [`Error::HostMemory`] if host memory is exhausted;
-    /// * [`Error::Ioctl`] if the kernel refuses the request, with `ENOSPC` beyond 4095 contexts, or if it reports success
+    /// * [`Error::Kernel`] if the kernel refuses the request, with `ENOSPC` beyond 4095 contexts, or if it reports success
     ///   without creating a context (`EBADF` or `EINVAL`).
     pub fn new(device: &Device, priority: Priority) -> Result<Self> {
         let room = ArcRoom::new().map_err(|error| error.of("a context"))?;
         let id = allocate(device, priority).map_err(|errno| match errno {
             Errno::EACCES => Error::NotPermitted { priority },
-            errno => Error::Ioctl { request: Ctx::NAME, errno },
+            errno => Error::Kernel(KernelError::new(Ctx::NAME, errno)),
         })?;
         Ok(Self(room.fill(ContextState { device: device.clone(), id, priority, taken: Mutex::new(0) })))
     }
@@ -126,10 +126,11 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// [`Error::Ioctl`] if the kernel refuses the request.
+    /// [`Error::Kernel`] if the kernel refuses the request.
     pub fn state(&self) -> Result<CtxStateFlags> {
         let mut argument = Ctx { op: ctx_op::QUERY_STATE2, flags: 0, ctx_id: self.0.id, priority: 0 };
-        send(self.0.device.kernel(), &mut argument).map_err(|errno| Error::Ioctl { request: Ctx::NAME, errno })?;
+        send(self.0.device.kernel(), &mut argument)
+            .map_err(|errno| Error::Kernel(KernelError::new(Ctx::NAME, errno)))?;
         Ok(CtxStateFlags::from_bits_retain(argument.answer().flags))
     }
 
@@ -143,7 +144,7 @@ impl Context {
     ///
     /// * [`Error::DeviceLost`] if the job, or an earlier one of the queue, ended with an error. The kernel then reports the error
     ///   for every later submission of the queue too, even if the submission succeeded.
-    /// * [`Error::Ioctl`] if the kernel refuses the request: `EINVAL` if the sequence number has not been issued yet.
+    /// * [`Error::Kernel`] if the kernel refuses the request: `EINVAL` if the sequence number has not been issued yet.
     pub fn wait(&self, ip: Ip, ring: u32, sequence: u64, deadline: Deadline) -> Result<bool> {
         self.try_wait(ip, ring, sequence, deadline)
             .map_err(|errno| self.submission_error((ip, ring), WaitCs::NAME, errno, Suspects::default()))
@@ -170,7 +171,7 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// [`Error::DeviceLost`] if the queue has lost work; [`Error::Ioctl`] if the kernel refuses a request for another
+    /// [`Error::DeviceLost`] if the queue has lost work; [`Error::Kernel`] if the kernel refuses a request for another
     /// reason.
     pub fn check(&self, ip: Ip, ring: u32) -> Result<()> {
         let request = Ctx::NAME;
@@ -184,7 +185,7 @@ impl Context {
         match self.try_wait(ip, ring, 0, Deadline::POLL) {
             Ok(_) => Ok(()),
             Err(errno) if Loss::is_behind(errno) => Err(self.lost(WaitCs::NAME, errno, state)),
-            Err(errno) => Err(Error::Ioctl { request: WaitCs::NAME, errno }),
+            Err(errno) => Err(Error::Kernel(KernelError::new(WaitCs::NAME, errno))),
         }
     }
 
@@ -204,7 +205,7 @@ impl Context {
         suspects: Suspects,
     ) -> Error {
         if !Loss::is_behind(errno) {
-            return Error::Ioctl { request, errno };
+            return Error::Kernel(KernelError::new(request, errno));
         }
         let elsewhere = match errno {
             Errno::ETIME if suspects.waits => Some(Error::NotSubmitted { request }),

@@ -8,7 +8,7 @@ use super::context::Suspects;
 use crate::{
     uapi::{Answered, Argument, CsFence, Errno, FENCE_TO_SYNC_FILE_FD, FENCE_TO_SYNCOBJ_FD, FenceToHandle, WaitFences},
     winsys::{
-        Context, Deadline, Device, Error, Ip, Result, Syncobj, WaitFor,
+        Context, Deadline, Device, Error, InvalidReply, Ip, KernelError, Result, Syncobj, WaitFor,
         answers::{Occupied, UNWRITTEN, descriptor},
         kernel::send_raw,
         own::send,
@@ -22,7 +22,7 @@ use crate::{
 ///
 /// # Errors
 ///
-/// * [`Error::Ioctl`] if a submission ended with an error, with its errno ([`Context::check`] tells more), or if the kernel
+/// * [`Error::Kernel`] if a submission ended with an error, with its errno ([`Context::check`] tells more), or if the kernel
 ///   refuses the request: `EINVAL` for a sequence number that has not been issued yet;
 /// * [`Error::InvalidReply`] if the kernel's answer is out of range.
 pub fn wait_fences(
@@ -31,7 +31,7 @@ pub fn wait_fences(
     condition: WaitFor,
     deadline: Deadline,
 ) -> Result<Option<usize>> {
-    let refused = |errno| Error::Ioctl { request: WaitFences::NAME, errno };
+    let refused = |errno| Error::Kernel(KernelError::new(WaitFences::NAME, errno));
     if fences.is_empty() {
         return Ok(Some(0));
     }
@@ -51,10 +51,12 @@ pub fn wait_fences(
         (1, WaitFor::Any) if index < fences.len() => Ok(Some(index)),
         (1, WaitFor::Any) => {
             let value = answer.first_signaled.into();
-            Err(Error::InvalidReply { field: "first_signaled", value, reason: "not one of the fences" })
+            Err(Error::InvalidReply(InvalidReply { field: "first_signaled", value, reason: "not one of the fences" }))
         }
         // An unwritten status is half of the address that the request starts with.
-        (value, _) => Err(Error::InvalidReply { field: "status", value: value.into(), reason: "neither 0 nor 1" }),
+        (value, _) => {
+            Err(Error::InvalidReply(InvalidReply { field: "status", value: value.into(), reason: "neither 0 nor 1" }))
+        }
     }
 }
 
@@ -68,7 +70,7 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// The errors of [`Context::wait`]; [`Error::Ioctl`] with `EMFILE` if the process has no free descriptor, and with
+    /// The errors of [`Context::wait`]; [`Error::Kernel`] with `EMFILE` if the process has no free descriptor, and with
     /// `EBADF` if the kernel reports success without creating one.
     pub fn fence_to_syncobj(&self, ip: Ip, ring: u32, sequence: u64) -> Result<Syncobj> {
         let shared = self.fence_to_descriptor(ip, ring, sequence, FENCE_TO_SYNCOBJ_FD)?;
@@ -82,14 +84,14 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// The errors of [`Context::wait`]; [`Error::Ioctl`] with `EMFILE` if the process has no free descriptor, and with
+    /// The errors of [`Context::wait`]; [`Error::Kernel`] with `EMFILE` if the process has no free descriptor, and with
     /// `EBADF` if the kernel reports success without creating one.
     pub fn fence_to_sync_file(&self, ip: Ip, ring: u32, sequence: u64) -> Result<OwnedFd> {
         self.fence_to_descriptor(ip, ring, sequence, FENCE_TO_SYNC_FILE_FD)
     }
 
     fn fence_to_descriptor(&self, ip: Ip, ring: u32, sequence: u64, what: u32) -> Result<OwnedFd> {
-        let refused = |errno| Error::Ioctl { request: FenceToHandle::NAME, errno };
+        let refused = |errno| Error::Kernel(KernelError::new(FenceToHandle::NAME, errno));
         let fence = CsFence { ctx_id: self.id(), ip_type: ip.raw(), ip_instance: 0, ring, seq_no: sequence };
         let mut argument = FenceToHandle { fence, what, pad: 0 };
         // The kernel writes the descriptor over the context's id. The guard keeps a descriptor with that number open, so

@@ -9,7 +9,10 @@ use crate::{
         self, Answered, Argument, BoListEntry, Cs, CsChunk, CsChunkCpGfxShadow, CsChunkDep, CsChunkIb, CsChunkSyncobj,
         Errno, chunk_id,
     },
-    winsys::{BoList, Capabilities, Context, Error, Event, Feature, Ip, Loss, Result, UserFence, kernel::send_raw},
+    winsys::{
+        BoList, Capabilities, Context, Error, Event, Feature, Ip, KernelError, Loss, Result, UserFence,
+        kernel::send_raw,
+    },
 };
 
 /// The chunks of one CS ioctl, borrowed from the caller for the duration of the call.
@@ -146,7 +149,7 @@ const MOST_ENTRIES: usize = index(crate::uapi::BO_LIST_MAX_ENTRIES);
 
 #[cold]
 fn no_memory(error: NoHostMemory) -> Error {
-    error.of("the chunks of a submission")
+    error.of("the chunks of a submission").into()
 }
 
 /// The first DRM minor version whose CS has timeline chunks.
@@ -175,7 +178,7 @@ impl Context {
     /// * [`Error::OutOfMemory`] if the BOs do not fit into memory together, or the kernel is out of memory;
     /// * [`Error::HostMemory`] if host memory is exhausted;
     /// * [`Error::Unsupported`] if the driver does not support timeline points, or dependencies on the start of a job;
-    /// * [`Error::Ioctl`] if the kernel refuses the request: `EINVAL` for an IP, ring, chunk or IB size, `ENOENT` for an
+    /// * [`Error::Kernel`] if the kernel refuses the request: `EINVAL` for an IP, ring, chunk or IB size, `ENOENT` for an
     ///   unknown BO or sync object.
     pub fn submit(&self, chunks: Chunks<'_>, scratch: &mut ChunkScratch) -> Result<u64> {
         if chunks.user_fence.is_some_and(|page| page.device() != self.device()) {
@@ -195,7 +198,7 @@ impl Context {
     /// uses. The user fence must belong to this device.
     pub(crate) fn submit_quiet(&self, chunks: &Chunks<'_>, scratch: &mut ChunkScratch) -> Result<u64> {
         if chunks.bos.len() > MOST_ENTRIES {
-            return Err(Error::Ioctl { request: Cs::NAME, errno: Errno::EINVAL });
+            return Err(Error::Kernel(KernelError::new(Cs::NAME, Errno::EINVAL)));
         }
         let user_fence = chunks.user_fence.map(UserFence::chunk);
         let inline = uapi::BoList {
@@ -276,7 +279,7 @@ impl Context {
             dependencies: !chunks.dependencies.is_empty() || !chunks.scheduled.is_empty(),
         };
         let mut queues = chunks.ibs.iter().rev().map(|ib| (Ip::from_raw(ib.ip_type), ib.ring));
-        let Some((Some(leader), ring)) = queues.next() else { return Error::Ioctl { request: Cs::NAME, errno } };
+        let Some((Some(leader), ring)) = queues.next() else { return Error::Kernel(KernelError::new(Cs::NAME, errno)) };
         // The kernel refuses a gang if any of its queues has lost work.
         let mut followers =
             queues.filter_map(|(ip, other)| Some((ip?, other))).filter(|&queue| queue != (leader, ring));

@@ -17,7 +17,7 @@ use crate::{
         SyncobjWaitFlags,
     },
     winsys::{
-        Deadline, Device, Error, HandleOwnership, Result, answers,
+        Deadline, Device, Error, HandleOwnership, InvalidReply, KernelError, Result, answers,
         kernel::send_raw,
         own::{send, send_as, send_quietly},
         release::release,
@@ -116,7 +116,7 @@ pub enum Until {
 
 /// Allocates the host memory of a sync object, before its handle exists.
 fn room() -> Result<ArcRoom<SyncobjState>> {
-    ArcRoom::new().map_err(|error| error.of("a sync object"))
+    Ok(ArcRoom::new().map_err(|error| error.of("a sync object"))?)
 }
 
 impl Syncobj {
@@ -126,7 +126,7 @@ impl Syncobj {
     ///
     /// # Errors
     ///
-    /// [`Error::Ioctl`] if the kernel refuses the request; [`Error::HostMemory`] if host memory is exhausted.
+    /// [`Error::Kernel`] if the kernel refuses the request; [`Error::HostMemory`] if host memory is exhausted.
     pub fn new(device: &Device, signalled: bool) -> Result<Self> {
         let room = room()?;
         let mut argument = SyncobjCreate { handle: 0, flags: if signalled { CREATE_SIGNALED } else { 0 } };
@@ -163,7 +163,7 @@ impl Syncobj {
     ///
     /// # Errors
     ///
-    /// [`Error::Ioctl`] if the kernel refuses the request.
+    /// [`Error::Kernel`] if the kernel refuses the request.
     pub fn signal(&self) -> Result<()> {
         self.array(SYNCOBJ_SIGNAL, "SYNCOBJ_SIGNAL")
     }
@@ -174,7 +174,7 @@ impl Syncobj {
     ///
     /// # Errors
     ///
-    /// [`Error::Ioctl`] if the kernel refuses the request.
+    /// [`Error::Kernel`] if the kernel refuses the request.
     pub fn reset(&self) -> Result<()> {
         self.array(SyncobjArray::REQUEST, SyncobjArray::NAME)
     }
@@ -193,7 +193,7 @@ impl Syncobj {
     ///
     /// # Errors
     ///
-    /// [`Error::Ioctl`] if the kernel refuses the request.
+    /// [`Error::Kernel`] if the kernel refuses the request.
     pub fn signal_point(&self, point: u64) -> Result<()> {
         let (handles, points) = ([self.0.handle], [point]);
         let mut argument =
@@ -210,7 +210,7 @@ impl Syncobj {
     ///
     /// # Errors
     ///
-    /// [`Error::Ioctl`] if the kernel refuses the request.
+    /// [`Error::Kernel`] if the kernel refuses the request.
     pub fn query(&self) -> Result<u64> {
         self.query_with(0)
     }
@@ -222,7 +222,7 @@ impl Syncobj {
     ///
     /// # Errors
     ///
-    /// [`Error::Ioctl`] if the kernel refuses the request.
+    /// [`Error::Kernel`] if the kernel refuses the request.
     pub fn last_submitted(&self) -> Result<u64> {
         self.query_with(QUERY_LAST_SUBMITTED)
     }
@@ -248,7 +248,7 @@ impl Syncobj {
     ///
     /// # Errors
     ///
-    /// [`Error::ForeignDevice`] if `source` belongs to another device; [`Error::Ioctl`] if the kernel refuses the request:
+    /// [`Error::ForeignDevice`] if `source` belongs to another device; [`Error::Kernel`] if the kernel refuses the request:
     /// `EINVAL` if the source has no such point.
     pub fn transfer(&self, to_point: u64, source: &Self, from_point: u64) -> Result<()> {
         self.same_device(source)?;
@@ -270,7 +270,7 @@ impl Syncobj {
     ///
     /// # Errors
     ///
-    /// [`Error::Ioctl`] if the kernel refuses the request.
+    /// [`Error::Kernel`] if the kernel refuses the request.
     pub fn wait(&self, deadline: Deadline) -> Result<bool> {
         Self::wait_many(&[self], WaitFor::All, deadline)
     }
@@ -282,7 +282,7 @@ impl Syncobj {
     ///
     /// # Errors
     ///
-    /// [`Error::ForeignDevice`] if the sync objects belong to different devices; [`Error::Ioctl`] if the kernel refuses the
+    /// [`Error::ForeignDevice`] if the sync objects belong to different devices; [`Error::Kernel`] if the kernel refuses the
     /// request.
     pub fn wait_many(syncobjs: &[&Self], condition: WaitFor, deadline: Deadline) -> Result<bool> {
         let Some((first, rest)) = syncobjs.split_first() else { return Ok(true) };
@@ -307,7 +307,7 @@ impl Syncobj {
     ///
     /// # Errors
     ///
-    /// [`Error::Ioctl`] if the kernel refuses the request.
+    /// [`Error::Kernel`] if the kernel refuses the request.
     pub fn wait_point(&self, point: u64, deadline: Deadline) -> Result<bool> {
         Self::wait_points(&[(self, point)], WaitFor::All, Until::Signalled, deadline).map(|met| met.is_some())
     }
@@ -324,7 +324,7 @@ impl Syncobj {
     /// # Errors
     ///
     /// * [`Error::ForeignDevice`] if the sync objects belong to different devices;
-    /// * [`Error::Ioctl`] if the kernel refuses the request;
+    /// * [`Error::Kernel`] if the kernel refuses the request;
     /// * [`Error::InvalidReply`] if the kernel's answer is out of range.
     pub fn wait_points(
         points: &[(&Self, u64)],
@@ -358,11 +358,11 @@ impl Syncobj {
             _ if !is_met => Ok(None),
             WaitFor::All => Ok(Some(0)),
             WaitFor::Any if index(first) < points.len() => Ok(Some(index(first))),
-            WaitFor::Any => Err(Error::InvalidReply {
+            WaitFor::Any => Err(Error::InvalidReply(InvalidReply {
                 field: "first_signaled",
                 value: first.into(),
                 reason: "not one of the points",
-            }),
+            })),
         }
     }
 
@@ -373,7 +373,7 @@ impl Syncobj {
     ///
     /// # Errors
     ///
-    /// [`Error::Descriptor`] if the kernel refuses the request: `EINVAL` if the descriptor is not an eventfd, or the kernel
+    /// [`Error::Kernel`] if the kernel refuses the request: `EINVAL` if the descriptor is not an eventfd, or the kernel
     /// is too old.
     pub fn notify(&self, point: u64, until: Until, eventfd: BorrowedFd<'_>) -> Result<()> {
         let fd = eventfd.as_raw_fd();
@@ -382,11 +382,8 @@ impl Syncobj {
             Until::Signalled => 0,
         };
         let mut argument = SyncobjEventfd { handle: self.0.handle, flags, point, fd, pad: 0 };
-        send(self.0.device.kernel(), &mut argument).map_err(|errno| Error::Descriptor {
-            request: SyncobjEventfd::NAME,
-            fd,
-            errno,
-        })
+        send(self.0.device.kernel(), &mut argument)
+            .map_err(|errno| Error::Kernel(KernelError::of_descriptor(SyncobjEventfd::NAME, fd, errno)))
     }
 
     /// Creates a sync file of the current fence. The descriptor becomes readable when the fence signals, other drivers can
@@ -396,7 +393,7 @@ impl Syncobj {
     ///
     /// # Errors
     ///
-    /// [`Error::Ioctl`] if the kernel refuses the request: `EINVAL` if there is no fence yet.
+    /// [`Error::Kernel`] if the kernel refuses the request: `EINVAL` if there is no fence yet.
     pub fn export_sync_file(&self) -> Result<OwnedFd> {
         self.export_as(SYNC_FILE)
     }
@@ -407,15 +404,12 @@ impl Syncobj {
     ///
     /// # Errors
     ///
-    /// [`Error::Descriptor`] if the kernel refuses the descriptor: `EINVAL` if it is not a sync file.
+    /// [`Error::Kernel`] if the kernel refuses the descriptor: `EINVAL` if it is not a sync file.
     pub fn import_sync_file(&self, fd: impl AsFd) -> Result<()> {
         let fd = fd.as_fd().as_raw_fd();
         let mut argument = SyncobjHandle { handle: self.0.handle, flags: SYNC_FILE, fd, pad: 0 };
-        send_as(self.0.device.kernel(), SYNCOBJ_FD_TO_HANDLE, &mut argument).map_err(|errno| Error::Descriptor {
-            request: "SYNCOBJ_FD_TO_HANDLE",
-            fd,
-            errno,
-        })
+        send_as(self.0.device.kernel(), SYNCOBJ_FD_TO_HANDLE, &mut argument)
+            .map_err(|errno| Error::Kernel(KernelError::of_descriptor("SYNCOBJ_FD_TO_HANDLE", fd, errno)))
     }
 
     /// Exports the sync object as a descriptor that shares it. The descriptor is closed on exec.
@@ -424,7 +418,7 @@ impl Syncobj {
     ///
     /// # Errors
     ///
-    /// [`Error::Ioctl`] if the kernel refuses the request.
+    /// [`Error::Kernel`] if the kernel refuses the request.
     pub fn export(&self) -> Result<OwnedFd> {
         self.export_as(0)
     }
@@ -453,7 +447,7 @@ impl Syncobj {
     ///
     /// # Errors
     ///
-    /// [`Error::Descriptor`] if the kernel refuses the descriptor: `EINVAL` if it is not a sync object;
+    /// [`Error::Kernel`] if the kernel refuses the descriptor: `EINVAL` if it is not a sync object;
     /// [`Error::HostMemory`] if host memory is exhausted.
     pub fn import(device: &Device, fd: impl AsFd) -> Result<Self> {
         let fd = fd.as_fd().as_raw_fd();
@@ -461,7 +455,7 @@ impl Syncobj {
         let mut argument = SyncobjHandle { handle: 0, flags: 0, fd, pad: 0 };
         let named = send_as(device.kernel(), SYNCOBJ_FD_TO_HANDLE, &mut argument)
             .and_then(|()| answers::handle(argument.handle))
-            .map_err(|errno| Error::Descriptor { request: "SYNCOBJ_FD_TO_HANDLE", fd, errno })?;
+            .map_err(|errno| Error::Kernel(KernelError::of_descriptor("SYNCOBJ_FD_TO_HANDLE", fd, errno)))?;
         Ok(Self::owning(room, device, named))
     }
 
@@ -497,7 +491,7 @@ fn address<T>(items: &[T]) -> u64 {
 }
 
 fn refused(request: &'static str) -> impl Fn(Errno) -> Error {
-    move |errno| Error::Ioctl { request, errno }
+    move |errno| Error::Kernel(KernelError::new(request, errno))
 }
 
 fn wait_flags(condition: WaitFor) -> SyncobjWaitFlags {
@@ -510,6 +504,6 @@ fn wait_result(result: Result<(), Errno>, request: &'static str) -> Result<bool>
     match result {
         Ok(()) => Ok(true),
         Err(Errno::ETIME) => Ok(false),
-        Err(errno) => Err(Error::Ioctl { request, errno }),
+        Err(errno) => Err(Error::Kernel(KernelError::new(request, errno))),
     }
 }

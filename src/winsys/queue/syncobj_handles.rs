@@ -80,7 +80,7 @@ impl Syncobj {
     ///
     /// # Errors
     ///
-    /// [`Error::Ioctl`](crate::winsys::Error::Ioctl) if the kernel refuses a request: `EINVAL` if no work was submitted for
+    /// [`Error::Kernel`](crate::winsys::Error::Kernel) if the kernel refuses a request: `EINVAL` if no work was submitted for
     /// the point yet.
     pub fn export_sync_file_at(&self, point: u64) -> Result<OwnedFd> {
         if point == 0 {

@@ -2,7 +2,7 @@
 
 use crate::{
     uapi::{CsChunkFence, GemCreateFlags, GemDomain},
-    winsys::{Bo, BoRequest, Deadline, Device, Mapping, PAGE_SIZE, Result},
+    winsys::{Bo, BoRequest, Deadline, Device, KernelError, Mapping, PAGE_SIZE, Result},
 };
 
 /// A page of system memory to which the GPU writes the sequence number of each finished submission that uses it
@@ -81,7 +81,7 @@ impl UserFence {
     /// # Errors
     ///
     /// The errors of [`Bo::wait_idle`].
-    pub fn wait_idle(&self, deadline: Deadline) -> Result<bool> {
+    pub fn wait_idle(&self, deadline: Deadline) -> Result<bool, KernelError> {
         self.mapping.bo().wait_idle(deadline)
     }
 

@@ -20,8 +20,8 @@ use crate::{
     },
     vamgr::{GpuVa, VaLease, VaRequest},
     winsys::{
-        Binding, Bo, BoRequest, BoundRequest, Deadline, Device, Error, Feature, Ip, Mapping, PAGE_SIZE, Result,
-        Syncobj,
+        Binding, Bo, BoRequest, BoundRequest, CreateBoundError, Deadline, Device, Error, Feature, InvalidReply, Ip,
+        KernelError, Mapping, NoAddress, OutOfRange, PAGE_SIZE, Result, Syncobj,
         kernel::{send_raw, send_raw_quietly},
         release::release,
     },
@@ -96,7 +96,7 @@ impl UserRing {
     ///
     /// * [`Error::Unsupported`] if the kernel has no user queues of the IP;
     /// * [`Error::InvalidReply`] if the kernel reports an area size out of range;
-    /// * [`Error::Ioctl`] if the kernel refuses the queue;
+    /// * [`Error::Kernel`] if the kernel refuses the queue;
     /// * the errors of [`Bo::create_bound`] and [`Mapping::new`].
     pub fn new(device: &Device, ip: Ip) -> Result<Self> {
         if !Self::is_supported(device, ip)? {
@@ -116,7 +116,7 @@ impl UserRing {
             },
         )?;
         let nothing = device.addresses().allocate(VaRequest::new(PAGE_SIZE));
-        let nothing = nothing.map_err(|source| Error::Address { is_fixed: false, source })?;
+        let nothing = nothing.map_err(|source| Error::Address(NoAddress { is_fixed: false, source }))?;
         let maps = (
             Mapping::new(&doorbell)?,
             Mapping::new(ring.bo())?,
@@ -164,7 +164,7 @@ impl UserRing {
     ///
     /// # Errors
     ///
-    /// [`Error::Info`] if the kernel refuses the query.
+    /// [`Error::Kernel`] if the kernel refuses the query.
     pub fn is_supported(device: &Device, ip: Ip) -> Result<bool> {
         if device.info().driver.minor < USERQ_DRM_MINOR {
             return Ok(false);
@@ -203,7 +203,11 @@ impl UserRing {
     pub fn free_dwords(&self) -> Result<usize> {
         let read = self.read.load_u64(0)? / self.unit();
         let left = self.written.checked_sub(read).and_then(|used| (RING_BYTES / 4).checked_sub(used));
-        let invalid = Error::InvalidReply { field: "read pointer", value: read, reason: "not near the write pointer" };
+        let invalid = Error::InvalidReply(InvalidReply {
+            field: "read pointer",
+            value: read,
+            reason: "not near the write pointer",
+        });
         left.map(|dwords| dwords as usize).ok_or(invalid)
     }
 
@@ -217,13 +221,18 @@ impl UserRing {
     ///
     /// # Errors
     ///
-    /// [`Error::Range`] if there are more dwords than the ring holds.
+    /// [`Error::OutOfRange`] if there are more dwords than the ring holds.
     pub fn push(&mut self, dwords: &[u32]) -> Result<()> {
         let start = self.written % (RING_BYTES / 4);
         // The two parts below are in range one by one, although together they may overlap.
         let (len, size) = (4 * wide(dwords.len()), RING_BYTES);
         if len > size {
-            return Err(Error::Range { handle: self.ring.bo().handle(), offset: 4 * start, len, size });
+            return Err(Error::OutOfRange(OutOfRange {
+                handle: self.ring.bo().handle(),
+                offset: 4 * start,
+                len,
+                size,
+            }));
         }
         let to_end = usize::try_from(RING_BYTES / 4 - start).unwrap_or(usize::MAX).min(dwords.len());
         let (before, behind) = dwords.split_at(to_end);
@@ -237,7 +246,7 @@ impl UserRing {
     ///
     /// # Errors
     ///
-    /// [`Error::Range`] never occurs, because both mappings have at least one page.
+    /// [`Error::OutOfRange`] never occurs, because both mappings have at least one page.
     pub fn start(&self) -> Result<()> {
         let pointer = self.written * self.unit();
         // The contents of the ring must be visible before the pointer, and the pointer before the doorbell, which the
@@ -245,7 +254,7 @@ impl UserRing {
         fence(Ordering::SeqCst);
         self.write.store_u64(0, pointer)?;
         fence(Ordering::SeqCst);
-        self.doorbell.store_u64(0, pointer)
+        Ok(self.doorbell.store_u64(0, pointer)?)
     }
 
     /// Returns the pointer units of a dword: SDMA counts bytes.
@@ -277,7 +286,7 @@ impl UserRing {
     ///
     /// * [`Error::ForeignDevice`] if a sync object belongs to another device;
     /// * [`Error::HostMemory`] if host memory is exhausted;
-    /// * [`Error::Ioctl`] if the kernel refuses the request, or there are more than 65,535 sync objects.
+    /// * [`Error::Kernel`] if the kernel refuses the request, or there are more than 65,535 sync objects.
     pub fn signal(&self, syncobjs: &[&Syncobj]) -> Result<()> {
         if syncobjs.iter().any(|syncobj| syncobj.device() != self.device()) {
             return Err(Error::ForeignDevice { what: "sync object" });
@@ -285,7 +294,7 @@ impl UserRing {
         let mut handles: Vec<u32> = Vec::new();
         host_memory::extend(&mut handles, syncobjs.iter().map(|syncobj| syncobj.handle()))
             .map_err(|error| error.of("signals of a user queue"))?;
-        let refused = |errno| Error::Ioctl { request: UserqSignal::NAME, errno };
+        let refused = |errno| Error::Kernel(KernelError::new(UserqSignal::NAME, errno));
         let num_syncobj_handles = u16::try_from(handles.len()).map_err(|_| refused(uapi::Errno::EINVAL))?;
         let syncobj_handles = wide(handles.as_ptr().expose_provenance());
         let mut argument =
@@ -302,7 +311,7 @@ impl UserRing {
     ///
     /// # Errors
     ///
-    /// [`Error::Ioctl`] if the kernel refuses the request.
+    /// [`Error::Kernel`] if the kernel refuses the request.
     pub fn wait_for_bindings(&self, deadline: Deadline) -> Result<bool> {
         self.page_tables.wait(deadline)
     }
@@ -350,7 +359,7 @@ impl PageTables {
         let sent = unsafe { send_raw(self.done.device().kernel(), GemVaTimeline::REQUEST, &mut argument) };
         let asked = *point;
         drop(point);
-        sent.map_err(|errno| Error::Ioctl { request: GemVaTimeline::NAME, errno })?;
+        sent.map_err(|errno| Error::Kernel(KernelError::new(GemVaTimeline::NAME, errno)))?;
         self.done.wait_point(asked, deadline)
     }
 }
@@ -359,7 +368,7 @@ impl PageTables {
 ///
 /// The ring, its pointers and its number are shared with a CPU and an engine that poll them, so their pages bypass L2
 /// ([`VaFlags::MTYPE_UC`]), as in Mesa's `ac_linux_drm.c` and `amdgpu_userq.c`; `caching` is empty for memory of the engine alone.
-fn bound(device: &Device, bytes: u64, caching: VaFlags) -> Result<Binding> {
+fn bound(device: &Device, bytes: u64, caching: VaFlags) -> Result<Binding, CreateBoundError> {
     let size = bytes.next_multiple_of(PAGE_SIZE);
     Bo::create_bound(
         device,
@@ -393,9 +402,13 @@ fn areas(device: &Device, ip: Ip) -> Result<(Vec<Binding>, Vec<u8>)> {
     device.info_raw(uapi::query::UQ_FW_AREAS, [ip.raw(), 0, 0, 0], wanted.as_mut_bytes())?;
     let area = |field, bytes: u32| {
         if bytes == 0 || bytes > 64 << 20 {
-            return Err(Error::InvalidReply { field, value: bytes.into(), reason: "not the size of an area" });
+            return Err(Error::InvalidReply(InvalidReply {
+                field,
+                value: bytes.into(),
+                reason: "not the size of an area",
+            }));
         }
-        bound(device, bytes.into(), VaFlags::empty())
+        Ok(bound(device, bytes.into(), VaFlags::empty())?)
     };
     let (shadow, save) = (area("shadow_size", wanted.shadow_size)?, area("csa_size", wanted.csa_size)?);
     let parameters = UserqGfx { shadow_va: shadow.address().as_u64(), csa_va: save.address().as_u64() };
@@ -409,7 +422,7 @@ impl QueueId {
         // SAFETY: the only address is that of `parameters`, which outlives the call and is `mqd_size` bytes long. The request makes a new
         // queue, in memory that is bound for it alone.
         let sent = unsafe { send_raw(device.kernel(), Userq::REQUEST, &mut argument) };
-        sent.map_err(|errno| Error::Ioctl { request: Userq::NAME, errno })?;
+        sent.map_err(|errno| Error::Kernel(KernelError::new(Userq::NAME, errno)))?;
         Ok(Self { device: device.clone(), id: argument.answer().queue_id, state: QueueState::Live })
     }
 

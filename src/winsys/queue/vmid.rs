@@ -3,7 +3,7 @@
 use crate::{
     uapi::{Argument, VM_OP_RESERVE_VMID, VM_OP_UNRESERVE_VMID, Vm},
     winsys::{
-        Device, Error, Result,
+        Device, Error, KernelError, Result,
         own::{send, send_quietly},
         release::release,
     },
@@ -46,12 +46,12 @@ impl VmidReservation {
     ///
     /// # Errors
     ///
-    /// [`Error::Ioctl`] if the kernel refuses the request.
+    /// [`Error::Kernel`] if the kernel refuses the request.
     pub fn new(device: &Device) -> Result<Self> {
         let mut users = device.vmid_users().lock();
         if *users == 0 {
             let mut argument = Vm { op: VM_OP_RESERVE_VMID, flags: 0 };
-            send(device.kernel(), &mut argument).map_err(|errno| Error::Ioctl { request: Vm::NAME, errno })?;
+            send(device.kernel(), &mut argument).map_err(|errno| Error::Kernel(KernelError::new(Vm::NAME, errno)))?;
         }
         *users += 1;
         Ok(Self { device: device.clone() })

@@ -7,7 +7,7 @@
 
 use crate::{
     uapi::{Errno, MemoryInfo, query},
-    winsys::{Device, Error, Result, device::query::info},
+    winsys::{Device, Error, KernelError, Result, device::query::info},
 };
 
 /// Memory usage of all processes and the kernel in bytes, as INFO_MEMORY reports it (`heap_usage`).
@@ -144,7 +144,7 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// [`Error::Info`] if the kernel refuses the query.
+    /// [`Error::Kernel`] if the kernel refuses the query.
     pub fn system_usage(&self) -> Result<SystemUsage> {
         self.memory_info().map(|memory| SystemUsage::from(&memory))
     }
@@ -153,7 +153,7 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// [`Error::Info`] if the kernel refuses the query.
+    /// [`Error::Kernel`] if the kernel refuses the query.
     pub fn vram_usage(&self) -> Result<u64> {
         info(self.kernel(), "VRAM_USAGE", query::VRAM_USAGE, [0; 4])
     }
@@ -162,7 +162,7 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// [`Error::Info`] if the kernel refuses the query.
+    /// [`Error::Kernel`] if the kernel refuses the query.
     pub fn visible_vram_usage(&self) -> Result<u64> {
         info(self.kernel(), "VIS_VRAM_USAGE", query::VIS_VRAM_USAGE, [0; 4])
     }
@@ -171,7 +171,7 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// [`Error::Info`] if the kernel refuses the query.
+    /// [`Error::Kernel`] if the kernel refuses the query.
     pub fn gtt_usage(&self) -> Result<u64> {
         info(self.kernel(), "GTT_USAGE", query::GTT_USAGE, [0; 4])
     }
@@ -180,7 +180,7 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// [`Error::Info`] if the kernel refuses a query.
+    /// [`Error::Kernel`] if the kernel refuses a query.
     pub fn move_counters(&self) -> Result<MoveCounters> {
         let counter = |name, number| info(self.kernel(), name, number, [0; 4]);
         Ok(MoveCounters {
@@ -193,7 +193,7 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// [`Error::Info`] if the kernel refuses the query.
+    /// [`Error::Kernel`] if the kernel refuses the query.
     pub fn cpu_page_faults(&self) -> Result<u64> {
         info(self.kernel(), "NUM_VRAM_CPU_PAGE_FAULTS", query::NUM_VRAM_CPU_PAGE_FAULTS, [0; 4])
     }
@@ -203,13 +203,13 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// [`Error::Info`] if the kernel refuses the query for another reason.
+    /// [`Error::Kernel`] if the kernel refuses the query for another reason.
     pub fn sensor(&self, sensor: Sensor) -> Result<Option<u32>> {
         match info(self.kernel(), "SENSOR", query::SENSOR, [sensor as u32, 0, 0, 0]) {
             Ok(value) => Ok(Some(value)),
             // The kernel returns ENOENT without power management, and EINVAL for a sensor that it or the chip does not
             // have.
-            Err(Error::Info { errno: Errno::ENOENT | Errno::EINVAL, .. }) => Ok(None),
+            Err(Error::Kernel(KernelError { errno: Errno::ENOENT | Errno::EINVAL, .. })) => Ok(None),
             Err(error) => Err(error),
         }
     }

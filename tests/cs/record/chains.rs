@@ -201,7 +201,7 @@ fn lists_that_cannot_be_chained_stay_as_they_were() {
     assert!(!third.is_chained() && tails(&third) == [[0xc002_1000, 0, 0, 0]]);
     // Called lists and preambles run within others.
     let mut stream = Stream::new(&device, gfx(&device), 64).unwrap();
-    assert_eq!(stream.execute(&first, Inclusion::Auto), Err(cs::Error::ChainedList));
+    assert_eq!(stream.execute(&first, Inclusion::Auto), Err(cs::RecordError::ChainedList));
     let leaf = Stream::secondary(&device, gfx(&device), 8).unwrap().finish().unwrap();
     assert_eq!(stream.execute(&leaf, Inclusion::Auto), Ok(Execution::Called));
     assert_eq!(leaf.chain(&list(gfx(&device))), Err(ChainFault::InUse));

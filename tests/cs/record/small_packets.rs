@@ -1,7 +1,7 @@
 //! Packets in packet buffers and bursts: their dwords are those of the packets, one after the other, and a refused one leaves none.
 
 use crate::support::device;
-use amdgpu_winsys::cs::{EncodeError, Error, Packet as _, PacketBuf, Stream, pm4};
+use amdgpu_winsys::cs::{EncodeError, Packet as _, PacketBuf, RecordError, Stream, pm4};
 use proptest::prelude::*;
 
 /// Something to append.
@@ -67,8 +67,8 @@ proptest! {
                     }
                 };
                 let expected = match dwords {
-                    Err(error) => Err(Error::Encode(error)),
-                    Ok(dwords) if dwords.len() > left => Err(Error::TooLong { needed: dwords.len(), most: left }),
+                    Err(error) => Err(RecordError::Encode(error)),
+                    Ok(dwords) if dwords.len() > left => Err(RecordError::TooLong { needed: dwords.len(), most: left }),
                     Ok(dwords) => {
                         left -= dwords.len();
                         model.extend(dwords);
@@ -94,7 +94,7 @@ fn a_snippet_of_another_ring_is_refused() {
     let compute = pm4::Target::compute(TARGET.level);
     let mut stream = Stream::new(&device, TARGET, 64).unwrap();
     let error = stream.push_packets(&PacketBuf::new(compute)).unwrap_err();
-    assert_eq!(error, Error::WrongStream { recorded: compute.into(), stream: TARGET.into() });
+    assert_eq!(error, RecordError::WrongStream { recorded: compute.into(), stream: TARGET.into() });
     assert_eq!(PacketBuf::new(compute).language(), compute);
     assert!(stream.is_empty());
 }

@@ -4,8 +4,8 @@ use crate::support::{chips, device, host_memory, job_time, queue};
 use amdgpu_sim::SimKernel;
 use amdgpu_winsys::{
     cs::{
-        AnyStream, Breadcrumbs, Error, Execution, Gang, IbPlacement, IbPool, Inclusion, Queue, Stream, Submission,
-        Target, commands::Recorder, pm4,
+        AnyStream, Breadcrumbs, Execution, Gang, IbPlacement, IbPool, Inclusion, Queue, RecordError, Stream,
+        Submission, Target, commands::Recorder, pm4,
     },
     heaps::DeviceMemory,
     winsys::{Context, Device, Ip, Priority},
@@ -56,9 +56,12 @@ fn nothing_behind_the_window_is_lent_or_counted() {
             let target = Target::new(device.info().gfx_level, ip).unwrap();
             let mut stream = AnyStream::new(&device, target, 16).unwrap();
             let room = stream.window().len();
-            let error = Error::TooLong { needed: room + 1, most: room };
+            let error = RecordError::TooLong { needed: room + 1, most: room };
             assert_eq!(stream.advance(room + 1), Err(error));
-            assert_eq!(stream.advance(usize::MAX).unwrap_err(), Error::TooLong { needed: usize::MAX, most: room });
+            assert_eq!(
+                stream.advance(usize::MAX).unwrap_err(),
+                RecordError::TooLong { needed: usize::MAX, most: room }
+            );
             assert_eq!((stream.len(), stream.chunk().len()), (0, room));
             // Filled to the brim, padding and tail have their place.
             let filler = [0xc000_1000, 0];
@@ -114,7 +117,7 @@ fn secondaries_come_from_a_pool_and_return_to_it() {
     assert_eq!(caller.execute(&leaf, Inclusion::Auto), Ok(Execution::Called));
     let caller = caller.finish().unwrap();
     let mut secondary = pool.secondary(target, 64).unwrap();
-    assert_eq!(secondary.execute(&caller, Inclusion::Auto), Err(Error::NestedCall), "it is a secondary");
+    assert_eq!(secondary.execute(&caller, Inclusion::Auto), Err(RecordError::NestedCall), "it is a secondary");
     drop((leaf, caller));
     let before = pool.idle_dwords();
     drop(secondary.finish().unwrap());

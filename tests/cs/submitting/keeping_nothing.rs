@@ -11,7 +11,7 @@ use crate::support::{
 use amdgpu_layers::FaultInjector;
 use amdgpu_sim::SimKernel;
 use amdgpu_winsys::{
-    cs::{BoListMode, CommandList, Error, HangReport, Keep, Queue, QueueOptions, Submission, Target},
+    cs::{BoListMode, CommandList, HangReport, Keep, Queue, QueueOptions, Submission, SubmitError, Target},
     heaps::DeviceMemory,
     uapi::{Argument as _, BoList, Cs, GemClose},
     vamgr::GpuVa,
@@ -53,7 +53,7 @@ fn keeping_nothing<'a>(lists: &'a [&'a CommandList], sets: &'a [&'a ResidencySet
     Submission { lists, sets, keep: Keep::Nothing, ..Submission::default() }
 }
 
-fn submit(queue: &Queue, lists: &[&CommandList], sets: &[&ResidencySet]) -> Result<u64, Error> {
+fn submit(queue: &Queue, lists: &[&CommandList], sets: &[&ResidencySet]) -> Result<u64, SubmitError> {
     queue.submit(&keeping_nothing(lists, sets)).map(|fence| fence.sequence())
 }
 
@@ -240,7 +240,7 @@ fn a_refusal_is_an_error_unless_memory_is_short() {
         assert_eq!(submit(&rig.queue, &[&list], &[]).unwrap(), expected);
     }
     kernel.fail_nth_ioctl(Cs::REQUEST, 0, Errno::EINVAL);
-    assert!(matches!(submit(&rig.queue, &[&list], &[]).unwrap_err(), Error::Winsys(_)));
+    assert!(matches!(submit(&rig.queue, &[&list], &[]).unwrap_err(), SubmitError::Winsys(_)));
     kernel.fail_nth_ioctl(Cs::REQUEST, 0, Errno::ENOMEM);
     assert_eq!(submit(&rig.queue, &[&list], &[]).unwrap(), 3, "tried again");
     kernel.fail_nth_ioctl(Cs::REQUEST, 0, Errno::ENODEV);

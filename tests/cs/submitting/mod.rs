@@ -216,7 +216,7 @@ fn out_of_memory_is_tried_again_and_then_an_error_that_can_be_got_over() {
         let result = queue.submit(&submission);
         assert_eq!(result.as_ref().map(drop).map_err(drop), outcome);
         if let Err(error) = result {
-            assert_eq!(error, cs::Error::Winsys(Error::OutOfMemory { request: "AMDGPU_CS", bos: 3 }));
+            assert_eq!(error, cs::SubmitError::Winsys(Error::OutOfMemory { request: "AMDGPU_CS", bos: 3 }));
             assert_eq!((error.loss(), error.vk_result()), (None, VkResult::OutOfDeviceMemory));
         }
         let fence = queue.submit(&submission).unwrap();
@@ -345,7 +345,7 @@ fn any_or_all_of_several_fences_are_waited_for() {
     foreign.open();
     let foreign = foreign.submit(Submission::default());
     let error = Fence::wait_many(&[&fences[0], &foreign], WaitFor::All, Deadline::POLL).unwrap_err();
-    assert_eq!(error, cs::Error::Winsys(Error::ForeignDevice { what: "fence" }));
+    assert_eq!(error, Error::ForeignDevice { what: "fence" });
 }
 
 /// Rows 97 and 99: points of several sync objects, binary and timeline, submitted for and signalled.
@@ -443,7 +443,7 @@ fn old_drivers_are_not_asked_for_what_they_do_not_have() {
         (Submission { after_start: &[&fence], ..binary }, Feature::StartDependencies),
     ] {
         let error = queue.submit(&submission).unwrap_err();
-        assert_eq!(error, cs::Error::Winsys(Error::Unsupported { feature }));
+        assert_eq!(error, cs::SubmitError::Winsys(Error::Unsupported { feature }));
         assert_eq!(error.vk_result(), VkResult::FeatureNotPresent);
     }
 }
@@ -463,12 +463,12 @@ fn a_fence_of_another_device_is_refused() {
         Submission { lists: &[], after: &[&fence], ..submission },
     ] {
         let error = queue.submit(&submission).unwrap_err();
-        assert_eq!(error, cs::Error::Winsys(Error::ForeignDevice { what: "fence" }));
+        assert_eq!(error, cs::SubmitError::Winsys(Error::ForeignDevice { what: "fence" }));
     }
     let abroad = Syncobj::new(&abroad, false).unwrap();
     let signals = [SyncPoint::binary(&abroad)];
     let error = queue.submit(&Submission { signals: &signals, ..Submission::default() }).unwrap_err();
-    assert_eq!(error, cs::Error::Winsys(Error::ForeignDevice { what: "sync object" }));
+    assert_eq!(error, cs::SubmitError::Winsys(Error::ForeignDevice { what: "sync object" }));
 }
 
 /// Several threads on one queue: nothing is lost, nothing is numbered twice.

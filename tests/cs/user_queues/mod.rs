@@ -5,11 +5,11 @@ use std::sync::Arc;
 use amdgpu_layers::{Counter, FaultInjector, Layer};
 use amdgpu_sim::{KernelRelease, SimDevice, SimKernel, SimOptions};
 use amdgpu_winsys::{
-    cs::{Error, Submission, UserQueue},
+    cs::{Submission, UserQueue, UserQueueError},
     heaps::DeviceMemory,
     uapi::{Argument, Userq},
     vamgr::{GpuVa, VaError, VaRequest},
-    winsys::{Deadline, Device, Errno, Error as WinsysError, Feature, Ip, Syncobj, UserRing},
+    winsys::{Deadline, Device, Errno, Error as WinsysError, Feature, Ip, OutOfRange, Syncobj, UserRing},
 };
 
 use crate::support::{
@@ -135,7 +135,7 @@ fn kernels_and_chips_without_user_queues_are_told_apart() {
         let device = Device::new(Arc::clone(&kernel)).unwrap();
         assert_eq!(UserRing::is_supported(&device, Ip::Gfx), Ok(false));
         let error = UserQueue::new(&device, Ip::Gfx).unwrap_err();
-        assert_eq!(error, Error::Winsys(WinsysError::Unsupported { feature: Feature::UserQueues }));
+        assert_eq!(error, UserQueueError::Winsys(WinsysError::Unsupported { feature: Feature::UserQueues }));
         assert_eq!(kernel.layer().of(Userq::REQUEST), 0, "nothing was asked");
     }
 }
@@ -146,9 +146,9 @@ fn more_ibs_than_the_ring_has_room_for_are_refused() {
     let (memory, own) = (host_memory(&device, 4096), UserQueue::new(&device, Ip::Gfx).unwrap());
     let list = store(&device, own.target(), at(&memory, 0), 5);
     let lists = vec![&list; 10_000];
-    assert!(matches!(own.submit(&lists, &[]), Err(Error::RingFull { .. })));
+    assert!(matches!(own.submit(&lists, &[]), Err(UserQueueError::RingFull { .. })));
     let other = UserQueue::new(&device, Ip::Sdma).unwrap();
-    assert!(matches!(other.submit(&[&list], &[]), Err(Error::WrongQueue { .. })));
+    assert!(matches!(other.submit(&[&list], &[]), Err(UserQueueError::WrongQueue { .. })));
     assert_eq!((own.in_flight(), other.in_flight()), (0, 0));
 }
 
@@ -243,7 +243,7 @@ fn more_dwords_than_a_ring_holds_are_not_pushed() {
         let error = ring.push(&vec![0xffff_1000; many]).unwrap_err();
         let (offset, len, size) = (400, 4 * many as u64, 4 * room as u64);
         assert!(
-            matches!(error, WinsysError::Range { offset: o, len: l, size: s, .. } if (o, l, s) == (offset, len, size))
+            matches!(error, WinsysError::OutOfRange(OutOfRange { offset: o, len: l, size: s, .. }) if (o, l, s) == (offset, len, size))
         );
         assert_eq!(ring.pushed(), 100, "nothing was written");
     }

@@ -80,16 +80,16 @@ fn what_no_ib_holds_is_refused_and_poisons_nothing() {
     let most = 0x7f_fff0 - 16;
     for dwords in [0, most + 1] {
         let refused = VideoStream::new(&device, Ip::VcnDec, dwords).unwrap_err();
-        assert_eq!(refused, VideoError::Recording(cs::Error::StreamCapacity { dwords, most }));
+        assert_eq!(refused, VideoError::Recording(cs::RecordError::StreamCapacity { dwords, most }));
         assert_eq!((refused.vk_result(), refused.loss()), (VkResult::Unknown, None));
     }
     let mut stream = VideoStream::new(&device, Ip::VcnDec, 8).unwrap();
     store(&mut stream, &[0x81ff, 0]);
     let refused = stream.grow(most - 1).unwrap_err();
-    assert_eq!(refused, VideoError::Recording(cs::Error::TooLong { needed: most - 1, most: most - 2 }));
+    assert_eq!(refused, VideoError::Recording(cs::RecordError::TooLong { needed: most - 1, most: most - 2 }));
     let left = stream.window().len();
     let refused = stream.advance(left + 1).unwrap_err();
-    assert_eq!(refused, VideoError::Recording(cs::Error::TooLong { needed: left + 1, most: left }));
+    assert_eq!(refused, VideoError::Recording(cs::RecordError::TooLong { needed: left + 1, most: left }));
     assert_eq!((stream.status(), stream.len()), (Ok(()), 2));
 }
 

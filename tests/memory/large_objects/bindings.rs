@@ -6,7 +6,7 @@ use amdgpu_sim::SimKernel;
 use amdgpu_winsys::{
     uapi::{GemCreateFlags, GemDomain, VaFlags},
     vamgr::VaRequest,
-    winsys::{Binding, Bo, BoRequest, Device, Error, Event, Observer, Reservation},
+    winsys::{BindError, Binding, Bo, BoRequest, Device, Error, Event, Misaligned, Observer, OutOfRange, Reservation},
 };
 use parking_lot::Mutex;
 
@@ -74,7 +74,8 @@ fn a_guard_page_needs_a_lease_that_is_a_page_longer() {
     let bo = bo(&device, 4 * PAGE);
     let lease = |bytes| device.addresses().allocate(VaRequest::new(bytes)).unwrap();
     let refused = Binding::with_guard_page(&bo, lease(4 * PAGE), RIGHTS).unwrap_err();
-    let expected = Error::Range { handle: bo.handle(), offset: 4 * PAGE, len: PAGE, size: 4 * PAGE };
+    let expected =
+        BindError::OutOfRange(OutOfRange { handle: bo.handle(), offset: 4 * PAGE, len: PAGE, size: 4 * PAGE });
     assert_eq!((refused, log.bindings()), (expected, vec![]));
     for longer in [PAGE, 4 * PAGE] {
         assert!(Binding::with_guard_page(&bo, lease(4 * PAGE + longer), RIGHTS).is_ok(), "{longer}");
@@ -94,12 +95,12 @@ fn a_part_that_is_not_inside_is_refused_and_named() {
     };
     let part = bind(5 * GIB, GIB, GIB).unwrap();
     assert_eq!((part.offset(), part.len(), part.is_empty(), part.flags()), (5 * GIB, GIB, false, RIGHTS));
-    let outside = |offset, len, size| Err(Error::Range { handle: bo.handle(), offset, len, size });
+    let outside = |offset, len, size| Err(BindError::OutOfRange(OutOfRange { handle: bo.handle(), offset, len, size }));
     assert_eq!(bind(5 * GIB, GIB + PAGE, 8 * GIB), outside(5 * GIB, GIB + PAGE, 6 * GIB));
     assert_eq!(bind(0, 2 * GIB, GIB), outside(0, 2 * GIB, GIB));
     assert_eq!(bind(6 * GIB, 0, GIB), outside(6 * GIB, 0, GIB));
     assert_eq!(bind(u64::MAX - PAGE + 1, PAGE, GIB), outside(u64::MAX - PAGE + 1, PAGE, GIB));
-    let misaligned = |what, value| Err(Error::Misaligned { what, value, alignment: PAGE });
+    let misaligned = |what, value| Err(BindError::Misaligned(Misaligned { what, value, alignment: PAGE }));
     assert_eq!(bind(5 * GIB + 1, PAGE, GIB), misaligned("offset in the BO", 5 * GIB + 1));
     assert_eq!(bind(5 * GIB, PAGE - 1, GIB), misaligned("bound length", PAGE - 1));
 }
@@ -120,14 +121,14 @@ fn pieces_of_a_reservation_come_and_go_beyond_the_first_4_gib() {
         log.bindings(),
         [bound(9 * GIB, 6 * GIB, 0), bound(15 * GIB, GIB, 5 * GIB), (start + 9 * GIB, 5 * GIB, None)]
     );
-    let outside = |handle, offset, len, size| Err(Error::Range { handle, offset, len, size });
+    let outside = |handle, offset, len, size| Err(Error::OutOfRange(OutOfRange { handle, offset, len, size }));
     assert_eq!(reservation.unbind(15 * GIB, GIB + PAGE), outside(0, 15 * GIB, GIB + PAGE, 16 * GIB));
     assert_eq!(reservation.unbind(16 * GIB, 0), outside(0, 16 * GIB, 0, 16 * GIB));
     assert_eq!(
         reservation.bind(0, GIB + PAGE, &bo, 5 * GIB, RIGHTS),
         outside(bo.handle(), 5 * GIB, GIB + PAGE, 6 * GIB)
     );
-    let misaligned = |what, value| Err(Error::Misaligned { what, value, alignment: PAGE });
+    let misaligned = |what, value| Err(Error::Misaligned(Misaligned { what, value, alignment: PAGE }));
     assert_eq!(reservation.bind(0, PAGE, &bo, 5, RIGHTS), misaligned("offset in the BO", 5));
     assert_eq!(reservation.unbind(5 * GIB + 8, PAGE), misaligned("offset in the range", 5 * GIB + 8));
     assert_eq!(reservation.unbind(0, 5 * GIB + 8), misaligned("bound length", 5 * GIB + 8));

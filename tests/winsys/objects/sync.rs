@@ -11,8 +11,8 @@ use amdgpu_winsys::{
     },
     vamgr::VaRequest,
     winsys::{
-        Binding, Bo, BoRequest, ChunkScratch, Chunks, Context, Deadline, Device, Errno, Error, Event, Ip, Mapping,
-        Observer, Priority, Syncobj, Until, UserFence, WaitFor,
+        Binding, Bo, BoRequest, ChunkScratch, Chunks, Context, Deadline, Device, Errno, Error, Event, Ip, KernelError,
+        Mapping, Observer, Priority, Syncobj, Until, UserFence, WaitFor,
     },
 };
 use parking_lot::Mutex;
@@ -163,7 +163,7 @@ fn a_list_of_exactly_as_many_bos_as_the_kernel_takes_is_given_to_it() {
         |bos: &[BoListEntry]| context.submit(Chunks { ibs: &[ib], bos, ..Chunks::default() }, &mut scratch);
     let asked = submit(&entries[1..]);
     assert_eq!(asked, Err(Error::OutOfMemory { request: Cs::NAME, bos: BO_LIST_MAX_ENTRIES as usize }));
-    assert_eq!(submit(&entries), Err(Error::Ioctl { request: Cs::NAME, errno: Errno::EINVAL }), "not even asked");
+    assert_eq!(submit(&entries), Err(Error::Kernel(KernelError::new(Cs::NAME, Errno::EINVAL))), "not even asked");
 }
 
 #[test]
@@ -192,6 +192,6 @@ fn a_refused_wait_names_the_bo() {
     let device = Device::new(Arc::clone(&kernel)).unwrap();
     let bo = bo(&device, 4096);
     kernel.fail_every_ioctl(GemWaitIdle::REQUEST, Errno::EIO);
-    let refused = Error::Bo { request: GemWaitIdle::NAME, handle: bo.handle(), errno: Errno::EIO };
+    let refused = KernelError::of_bo(GemWaitIdle::NAME, bo.handle(), Errno::EIO);
     assert_eq!(bo.wait_idle(Deadline::POLL), Err(refused));
 }

@@ -4,14 +4,13 @@ use amdgpu_winsys::{
     cs,
     heaps::{AllocateError, MemoryError},
     vamgr::VaError,
-    winsys::{BoRuleError, Errno, Error, Loss},
+    winsys::{self, BoRuleError, BrokenBoRule, Errno, Error, Loss},
 };
 
 use super::result::{
     AGW_ERROR_DEPENDENCY_LOST, AGW_ERROR_DEVICE_LOST, AGW_ERROR_FEATURE_NOT_PRESENT, AGW_ERROR_IN_USE,
-    AGW_ERROR_INCOMPATIBLE_DRIVER, AGW_ERROR_INITIALIZATION_FAILED, AGW_ERROR_INVALID_ARGUMENT,
-    AGW_ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS, AGW_ERROR_NOT_SUBMITTED, AGW_ERROR_OUT_OF_DEVICE_MEMORY,
-    AGW_ERROR_OUT_OF_HOST_MEMORY, AGW_ERROR_PARTLY_SUBMITTED, AGW_ERROR_UNKNOWN,
+    AGW_ERROR_INVALID_ARGUMENT, AGW_ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS, AGW_ERROR_NOT_SUBMITTED,
+    AGW_ERROR_OUT_OF_DEVICE_MEMORY, AGW_ERROR_OUT_OF_HOST_MEMORY, AGW_ERROR_PARTLY_SUBMITTED, AGW_ERROR_UNKNOWN,
 };
 
 /// The result of a call, before it is converted to a number.
@@ -85,23 +84,13 @@ impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         let code = match &error {
             _ if error.loss().is_some() => AGW_ERROR_DEVICE_LOST,
-            Error::NotAmdgpu { .. }
-            | Error::DriverVersion { .. }
-            | Error::UnknownChip { .. }
-            | Error::UnknownGfxVersion { .. } => AGW_ERROR_INCOMPATIBLE_DRIVER,
-            Error::Open { .. }
-            | Error::NoAcceleration
-            | Error::NoSyncobj
-            | Error::NoRings
-            | Error::FileInUse
-            | Error::FilesNotCompared { .. } => AGW_ERROR_INITIALIZATION_FAILED,
             Error::NotSubmitted { .. } => AGW_ERROR_NOT_SUBMITTED,
             Error::DependencyLost { .. } => AGW_ERROR_DEPENDENCY_LOST,
             Error::OutOfMemory { .. } => AGW_ERROR_OUT_OF_HOST_MEMORY,
             Error::ClocksTaken => AGW_ERROR_IN_USE,
-            Error::VaFlags { .. } | Error::Range { .. } | Error::ForeignDevice { .. } => AGW_ERROR_INVALID_ARGUMENT,
-            error @ Error::Misaligned { .. } if is_unknown(error) => AGW_ERROR_INVALID_ARGUMENT,
-            Error::BoRule { rule, .. } if is_wrong_everywhere(rule) => AGW_ERROR_INVALID_ARGUMENT,
+            Error::VaFlags(_) | Error::OutOfRange(_) | Error::ForeignDevice { .. } => AGW_ERROR_INVALID_ARGUMENT,
+            error @ Error::Misaligned(_) if is_unknown(error) => AGW_ERROR_INVALID_ARGUMENT,
+            Error::BoRule(BrokenBoRule { rule, .. }) if is_wrong_everywhere(rule) => AGW_ERROR_INVALID_ARGUMENT,
             // For any request: the kernel has no memory, or the process has no descriptor for it.
             error
                 if is_unknown(error)
@@ -120,6 +109,20 @@ impl From<Error> for Failure {
     }
 }
 
+/// Converts the errors of operations.
+macro_rules! of_operations {
+    ($($operation:ident)+) => {
+        $(impl From<winsys::$operation> for Failure {
+            #[cold]
+            fn from(error: winsys::$operation) -> Self {
+                Error::from(error).into()
+            }
+        })+
+    };
+}
+
+of_operations! { BindError CreateBoError ExportError ImportError KernelError MapError SetMetadataError UserMemoryError }
+
 /// Returns `true` if no kernel and no chip accepts what breaks the rule.
 fn is_wrong_everywhere(rule: &BoRuleError) -> bool {
     use BoRuleError::{Alignment, Domain, Flag, MixedDomains, ZeroSize};
@@ -129,8 +132,8 @@ fn is_wrong_everywhere(rule: &BoRuleError) -> bool {
 /// Returns the name of the argument or field that an error is about, if it has the same name in all functions.
 fn argument_of(error: &Error) -> Option<&'static str> {
     Some(match error {
-        Error::VaFlags { .. } => "va_flags",
-        Error::BoRule { rule, .. } => match rule {
+        Error::VaFlags(_) => "va_flags",
+        Error::BoRule(BrokenBoRule { rule, .. }) => match rule {
             BoRuleError::ZeroSize | BoRuleError::SizeOverflow { .. } => "size",
             BoRuleError::Alignment { .. } => "alignment",
             BoRuleError::Domain(_) | BoRuleError::MixedDomains(_) => "domains",
@@ -140,28 +143,73 @@ fn argument_of(error: &Error) -> Option<&'static str> {
     })
 }
 
-impl From<cs::Error> for Failure {
-    fn from(error: cs::Error) -> Self {
-        let text = error.to_string();
+impl From<cs::RecordError> for Failure {
+    fn from(error: cs::RecordError) -> Self {
+        let (code, text) = (error.vk_result() as i32, error.to_string());
         let failure = match error {
-            cs::Error::Winsys(error) => error.into(),
-            cs::Error::PartlySubmitted { source, .. } if source.loss().is_none() => {
-                Self::from(source).with_code(AGW_ERROR_PARTLY_SUBMITTED)
-            }
-            cs::Error::QueueTaken { .. } => Self::new(AGW_ERROR_IN_USE, ""),
-            cs::Error::NoSuchRing { .. } | cs::Error::UnsupportedIp { .. } => {
-                Self::new(AGW_ERROR_FEATURE_NOT_PRESENT, "")
-            }
-            cs::Error::Address(error) => error.into(),
-            cs::Error::StreamCapacity { .. } | cs::Error::WrongQueue { .. } | cs::Error::WrongStream { .. } => {
+            cs::RecordError::Winsys(error) => error.into(),
+            cs::RecordError::UnsupportedIp { .. } => Self::new(AGW_ERROR_FEATURE_NOT_PRESENT, ""),
+            cs::RecordError::Address(error) => error.into(),
+            cs::RecordError::StreamCapacity { .. } | cs::RecordError::WrongStream { .. } => {
                 Self::new(AGW_ERROR_INVALID_ARGUMENT, "")
             }
-            error => {
-                let loss = error.loss();
-                let mut failure = Self::new(error.vk_result() as i32, "");
+            cs::RecordError::Encode(_)
+            | cs::RecordError::TooLong { .. }
+            | cs::RecordError::NestedCall
+            | cs::RecordError::ChainedList
+            | cs::RecordError::DetouredList => Self::new(code, ""),
+        };
+        failure.with_text(text)
+    }
+}
+
+impl From<cs::QueueError> for Failure {
+    fn from(error: cs::QueueError) -> Self {
+        let text = error.to_string();
+        let failure = match error {
+            cs::QueueError::Winsys(error) => error.into(),
+            cs::QueueError::Recording(error) => error.into(),
+            cs::QueueError::QueueTaken { .. } => Self::new(AGW_ERROR_IN_USE, ""),
+            cs::QueueError::NoSuchRing { .. } | cs::QueueError::UnsupportedIp { .. } => {
+                Self::new(AGW_ERROR_FEATURE_NOT_PRESENT, "")
+            }
+        };
+        failure.with_text(text)
+    }
+}
+
+impl From<cs::SubmitError> for Failure {
+    fn from(error: cs::SubmitError) -> Self {
+        let (code, loss, text) = (error.vk_result() as i32, error.loss(), error.to_string());
+        let failure = match error {
+            cs::SubmitError::Winsys(error) => error.into(),
+            cs::SubmitError::Recording(error) => error.into(),
+            cs::SubmitError::PartlySubmitted { source, .. } if loss.is_none() => {
+                Self::from(source).with_code(AGW_ERROR_PARTLY_SUBMITTED)
+            }
+            cs::SubmitError::WrongQueue { .. } => Self::new(AGW_ERROR_INVALID_ARGUMENT, ""),
+            cs::SubmitError::PartlySubmitted { .. }
+            | cs::SubmitError::EmptySubmission
+            | cs::SubmitError::NoRoomForIbs(_)
+            | cs::SubmitError::TooManyBos { .. }
+            | cs::SubmitError::NoGang(_)
+            | cs::SubmitError::GangTooLong { .. } => {
+                let mut failure = Self::new(code, "");
                 failure.details.get_or_insert_default().loss = loss;
                 failure
             }
+        };
+        failure.with_text(text)
+    }
+}
+
+impl From<cs::GangError> for Failure {
+    fn from(error: cs::GangError) -> Self {
+        let (code, text) = (error.vk_result() as i32, error.to_string());
+        let failure = match error {
+            cs::GangError::Winsys(error) => error.into(),
+            cs::GangError::Recording(error) => error.into(),
+            cs::GangError::NoGang(_) => Self::new(code, ""),
         };
         failure.with_text(text)
     }

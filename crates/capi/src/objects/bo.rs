@@ -18,7 +18,7 @@ use crate::border::{
 use amdgpu_winsys::{
     uapi::{GemCreateFlags, GemDomain, VaFlags},
     vamgr::{VaRequest, VaWindow},
-    winsys::{Binding, Bo, BoRequest, BoundRequest, Error, UserMemory},
+    winsys::{Binding, Bo, BoRequest, BoundRequest, CreateBoundError, NoAddress, UserMemory, UserMemoryError},
 };
 
 /// The address must be in the 32-bit window.
@@ -200,11 +200,12 @@ fn make(state: &Arc<DeviceState>, request: &agw_bo_request) -> Answer<*mut agw_b
         guard_page: false,
     };
     let binding = Bo::create_bound(state.own_handle(), &request).map_err(|error| match error {
-        Error::Address { is_fixed: true, source } => {
+        CreateBoundError::Address(NoAddress { is_fixed: true, source }) => {
             Failure::from(source).with_code(AGW_ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS)
         }
-        Error::Address { is_fixed: false, source } => source.into(),
-        error => error.into(),
+        CreateBoundError::Address(NoAddress { is_fixed: false, source }) => source.into(),
+        CreateBoundError::Bo(error) => error.into(),
+        CreateBoundError::Bind(error) => error.into(),
     })?;
     object(state, binding, size)
 }
@@ -261,7 +262,7 @@ pub unsafe extern "C" fn agw_bo_from_user_memory(
         let device = &state.device;
         // SAFETY: the caller's promise.
         let made = unsafe { Bo::from_user_memory(device, UserMemory::new(start, size)) }.map_err(|error| {
-            let is_no_handle = matches!(error, Error::Misaligned { .. })
+            let is_no_handle = matches!(error, UserMemoryError::Misaligned(_))
                 || error.errno() == Some(amdgpu_winsys::winsys::Errno::EINVAL);
             let failure = Failure::from(error);
             if is_no_handle { failure.with_code(AGW_ERROR_INVALID_EXTERNAL_HANDLE) } else { failure }

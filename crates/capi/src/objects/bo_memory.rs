@@ -71,7 +71,8 @@ pub unsafe extern "C" fn agw_bo_map(bo: *const agw_bo, pointer: *mut *mut c_void
 }
 
 #[cold]
-fn not_mapped(error: amdgpu_winsys::winsys::Error) -> Failure {
+fn not_mapped(error: impl Into<amdgpu_winsys::winsys::Error>) -> Failure {
+    let error = error.into();
     let is_lost = error.loss().is_some();
     let failure = Failure::from(error);
     if is_lost { failure } else { failure.with_code(AGW_ERROR_MEMORY_MAP_FAILED) }

@@ -164,7 +164,7 @@ pub(crate) fn ip(number: u32) -> Answer<Ip> {
 /// Checks the index of a ring.
 fn ring_of(body: &CtxBody, ip: Ip, ring: u32) -> Answer<(Ip, u32)> {
     let rings = body.state.device.info().ip_block(ip).map_or(0, |block| block.rings);
-    if ring < rings { Ok((ip, ring)) } else { Err(cs::Error::NoSuchRing { ip, ring, rings }.into()) }
+    if ring < rings { Ok((ip, ring)) } else { Err(cs::QueueError::NoSuchRing { ip, ring, rings }.into()) }
 }
 
 /// Creates a context. Returns `AGW_ERROR_NOT_PERMITTED` if the process may not use the priority.

@@ -10,8 +10,8 @@ use std::{
 
 use amdgpu_winsys::vamgr::shard::{SHARDS, own_shard};
 use amdgpu_winsys::winsys::{
-    BoHistory, Device, DeviceOptions, Errno, Error, HandleOwnership, Kernel, Observer, RenderNode, VaMap,
-    VmidReservation,
+    BoHistory, Device, DeviceOptions, Errno, Error, HandleOwnership, Kernel, KernelError, Observer, OpenError,
+    RenderNode, VaMap, VmidReservation,
 };
 
 use crate::border::{
@@ -143,7 +143,7 @@ impl Sink {
             (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE);
         // SAFETY: an anonymous mapping at addresses that the kernel picks.
         let start = unsafe { libc::mmap(std::ptr::null_mut(), Self::BYTES, rights, flags, -1, 0) };
-        let refused = || Failure::from(Error::Ioctl { request: "mmap", errno: Errno::last() });
+        let refused = || Failure::from(Error::Kernel(KernelError::new("mmap", Errno::last())));
         if start == libc::MAP_FAILED {
             return Err(refused());
         }
@@ -213,8 +213,7 @@ fn open(kernel: impl Kernel + 'static, flags: u32) -> Answer<*mut agw_device> {
 fn not_opened(error: Error) -> Failure {
     // VERSION is the first request. Files of other kinds than DRM nodes do not know it: pipes and regular files return ENOTTY,
     // some others EINVAL.
-    let is_no_node =
-        matches!(error, Error::Ioctl { request: "VERSION", errno } if [Errno::ENOTTY, Errno::EINVAL].contains(&errno));
+    let is_no_node = matches!(error, Error::Kernel(KernelError { request: "VERSION", errno, .. }) if [Errno::ENOTTY, Errno::EINVAL].contains(&errno));
     let failure = Failure::from(error);
     match failure.code() {
         _ if is_no_node => failure.with_hint("the file is no DRM node").with_code(AGW_ERROR_INCOMPATIBLE_DRIVER),
@@ -275,7 +274,8 @@ pub unsafe extern "C" fn agw_device_open(
         let flags = unsafe { flags_of(options) }?;
         // SAFETY: the caller's promise.
         let path = Path::new(unsafe { text(path, "path") }?);
-        let node = RenderNode::open(path).map_err(|errno| Error::Open { path: path.to_owned(), errno })?;
+        let node =
+            RenderNode::open(path).map_err(|errno| Error::Open(OpenError::Node { path: path.to_owned(), errno }))?;
         let opened = open(node, flags)?;
         // SAFETY: checked above, and the caller's promise.
         unsafe { put(device, opened) };
@@ -291,10 +291,12 @@ pub(crate) fn duplicate(fd: i32) -> Answer<OwnedFd> {
     // SAFETY: the caller of the C function lends an open descriptor for the duration of the call. If it is not open,
     // duplicating it fails, and it is not closed.
     let fd = unsafe { BorrowedFd::borrow_raw(fd) };
-    let refused = |error: std::io::Error| Error::Descriptor {
-        request: "F_DUPFD_CLOEXEC",
-        fd: fd.as_raw_fd(),
-        errno: Errno::from_raw(error.raw_os_error().unwrap_or(libc::EIO)),
+    let refused = |error: std::io::Error| {
+        Error::Kernel(KernelError::of_descriptor(
+            "F_DUPFD_CLOEXEC",
+            fd.as_raw_fd(),
+            Errno::from_raw(error.raw_os_error().unwrap_or(libc::EIO)),
+        ))
     };
     Ok(fd.try_clone_to_owned().map_err(refused)?)
 }

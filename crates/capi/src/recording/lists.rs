@@ -4,7 +4,7 @@ use std::{ffi::c_char, ops::Deref};
 
 use amdgpu_hw::num::count;
 use amdgpu_winsys::{
-    cs::{AnyStream, ChainFault, CommandList, Error, Inclusion, Packet, Target, pm4},
+    cs::{AnyStream, ChainFault, CommandList, Inclusion, Packet, RecordError, Target, pm4},
     vamgr::GpuVa,
 };
 
@@ -76,7 +76,7 @@ pub(super) unsafe fn closed<'a>(body: &'a StreamBody, argument: &str) -> Answer<
     // SAFETY: the caller's promise.
     match unsafe { any_closed(body, argument) }? {
         Closed { list: List::Packets(list), turn } => Ok(Closed { list, turn }),
-        Closed { list: List::Video(list), .. } => Err(Error::UnsupportedIp { ip: list.ip() }.into()),
+        Closed { list: List::Video(list), .. } => Err(RecordError::UnsupportedIp { ip: list.ip() }.into()),
     }
 }
 
@@ -242,7 +242,7 @@ fn call(open: &mut AnyStream, va: u64, dwords: u32, predicate: bool) -> Answer {
     };
     let packet = pm4::IndirectBuffer::call(gpu_address(va, "va")?, dwords);
     let mut words = [0; pm4::IndirectBuffer::LEN];
-    packet.encode(target, &mut words).map_err(amdgpu_winsys::cs::Error::from)?;
+    packet.encode(target, &mut words).map_err(RecordError::from)?;
     if let Some(header) = words.first_mut() {
         *header |= u32::from(predicate);
     }

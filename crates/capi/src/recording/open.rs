@@ -1,7 +1,7 @@
 //! Streams of every kind of ring: of packets that the library knows, and of dwords for video engines.
 
 use amdgpu_winsys::{
-    cs::{AnyStream, CommandList, Error, IbPlacement, Inclusion, Target, VideoList, VideoStream},
+    cs::{AnyStream, CommandList, IbPlacement, Inclusion, RecordError, Target, VideoList, VideoStream},
     winsys::{Binding, Device, Ip, ResidencySet},
 };
 
@@ -56,7 +56,7 @@ impl Open {
     pub(super) fn packets(&mut self) -> Answer<&mut AnyStream> {
         match self {
             Self::Packets(stream) => Ok(stream),
-            Self::Video(stream) => Err(Error::UnsupportedIp { ip: stream.ip() }.into()),
+            Self::Video(stream) => Err(RecordError::UnsupportedIp { ip: stream.ip() }.into()),
         }
     }
 

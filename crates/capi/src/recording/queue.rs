@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use amdgpu_winsys::{
-    cs::{Error, Queue, VideoQueue},
+    cs::{Queue, QueueError, VideoQueue},
     uapi::Deadline,
     winsys::Ip,
 };
@@ -43,7 +43,7 @@ impl AnyQueue {
     pub(super) fn packets(&self) -> Answer<&Queue> {
         match self {
             Self::Packets(queue) => Ok(queue),
-            Self::Video(queue) => Err(Error::UnsupportedIp { ip: queue.ip() }.into()),
+            Self::Video(queue) => Err(QueueError::UnsupportedIp { ip: queue.ip() }.into()),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use amdgpu_hw::num::index;
 use amdgpu_winsys::{
-    cs::{CommandList, Error, Fence, Gang, MAX_IBS_PER_CALL, Preambles, Queue, Submission},
+    cs::{CommandList, Fence, Gang, MAX_IBS_PER_CALL, Preambles, Queue, Submission, SubmitError},
     winsys::Error as WinsysError,
 };
 
@@ -145,7 +145,7 @@ fn gang(queue: &Queue, named: &Named<'_>, submission: &Submission<'_>) -> Answer
         list.target() != queue.target() && !followers.iter().any(|follower| follower.target() == list.target())
     };
     if let Some(list) = named.streams.iter().find(|list| stranger(list)) {
-        let error = Error::WrongQueue { recorded: list.target(), queue: queue.target() };
+        let error = SubmitError::WrongQueue { recorded: list.target(), queue: queue.target() };
         return Err(error.into());
     }
     let share = |of: &Queue| all().filter(|list| list.target() == of.target()).collect::<Vec<_>>();

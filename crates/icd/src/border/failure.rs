@@ -19,14 +19,28 @@ impl From<winsys::Error> for Failure {
     }
 }
 
+impl From<winsys::OutOfRange> for Failure {
+    fn from(error: winsys::OutOfRange) -> Self {
+        winsys::Error::from(error).into()
+    }
+}
+
 impl From<MemoryError> for Failure {
     fn from(error: MemoryError) -> Self {
         Self(error.into())
     }
 }
 
-impl From<cs::Error> for Failure {
-    fn from(error: cs::Error) -> Self {
-        Self(error.into())
-    }
+/// Takes the errors of operations.
+macro_rules! of_operations {
+    ($layer:ident: $($operation:ident)+) => {
+        $(impl From<$layer::$operation> for Failure {
+            fn from(error: $layer::$operation) -> Self {
+                Self(error.vk_result().into())
+            }
+        })+
+    };
 }
+
+of_operations! { cs: GangError QueueError RecordError SubmitError SubmitterError }
+of_operations! { winsys: AccessError BindError CreateBoError CreateBoundError ExportError ImportError KernelError MapError SetMetadataError }

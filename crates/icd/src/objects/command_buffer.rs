@@ -75,7 +75,7 @@ impl AnyRecorder {
         match copy(recorder) {
             Ok(()) => Ok(true),
             // A size beyond a field of the packet, which was not recorded.
-            Err(CommandError::Stream(cs::Error::Encode(_))) => Ok(false),
+            Err(CommandError::Stream(cs::RecordError::Encode(_))) => Ok(false),
             Err(CommandError::Stream(error)) => Err(error.into()),
             Err(_) => Ok(false),
         }

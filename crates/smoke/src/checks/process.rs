@@ -82,13 +82,12 @@ pub(crate) fn help(dma_buf: OwnedFd, node: Option<&Path>) -> Result<(), String> 
     };
     let answer = pattern(ANSWER, SIZE as usize);
     if let Some(node) = node {
-        let told = |error: amdgpu_winsys::winsys::Error| error.to_string();
-        let device = Device::open(node).map_err(told)?;
-        let bo = Bo::import(&device, &dma_buf).map_err(told)?;
-        let mapping = Mapping::new(&bo).map_err(told)?;
-        mapping.read(0, &mut found).map_err(told)?;
+        let device = Device::open(node).map_err(|error| error.to_string())?;
+        let bo = Bo::import(&device, &dma_buf).map_err(|error| error.to_string())?;
+        let mapping = Mapping::new(&bo).map_err(|error| error.to_string())?;
+        mapping.read(0, &mut found).map_err(|error| error.to_string())?;
         same(&found)?;
-        return mapping.write(0, &answer).map_err(told);
+        return mapping.write(0, &answer).map_err(|error| error.to_string());
     }
     let told = |error: io::Error| error.to_string();
     let file = File::from(dma_buf);

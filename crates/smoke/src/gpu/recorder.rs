@@ -2,10 +2,13 @@
 
 use amdgpu_isa::builder::Program;
 use amdgpu_winsys::{
-    cs::{CommandList, Described, Error, Result, Target, layout::pm4::SET_SH_REG_INDEX, pm4, registers, sdma},
+    cs::{
+        CommandList, Described, RecordError, RecordResult as Result, Target, layout::pm4::SET_SH_REG_INDEX, pm4,
+        registers, sdma,
+    },
     packet,
     vamgr::GpuVa,
-    winsys::{Device, GfxLevel},
+    winsys::{Device, GfxLevel, InvalidReply},
 };
 
 use crate::gpu::packet_trace::{PacketTrace, TracedStream};
@@ -275,11 +278,11 @@ fn pieces(bytes: u64, most: u32) -> impl Iterator<Item = (u64, u32)> {
 fn offset_by(va: GpuVa, bytes: u64) -> Result<GpuVa> {
     let sum = va.as_u64().wrapping_add(bytes);
     va.checked_add(bytes).ok_or_else(|| {
-        Error::from(amdgpu_winsys::winsys::Error::InvalidReply {
+        RecordError::from(amdgpu_winsys::winsys::Error::InvalidReply(InvalidReply {
             field: "GPU address",
             value: sum,
             reason: "past the end of its half",
-        })
+        }))
     })
 }
 

@@ -13,7 +13,7 @@ use amdgpu_layers::{Recording, Replay};
 use amdgpu_sim::{
     Census, HardwareError, HazardReport, RecordedFiles, SimDevice, SimKernel, SimOptions, Strictness, sysfs::Place,
 };
-use amdgpu_winsys::winsys::{self, Device, Kernel, Node, Observer, PciAddress, RenderNode};
+use amdgpu_winsys::winsys::{self, Device, Kernel, Node, Observer, OpenError, PciAddress, RenderNode};
 
 use crate::{
     gpu::{host, mutant::Mutant},
@@ -320,7 +320,7 @@ impl Target {
         let replay = replay.clone();
         let open = move || match replay.open_file() {
             Ok(file) => Ok(Arc::new(file) as Arc<dyn Kernel>),
-            Err(errno) => Err(winsys::Error::Open { path: "the recording".into(), errno }),
+            Err(errno) => Err(winsys::Error::Open(OpenError::Node { path: "the recording".into(), errno })),
         };
         let mut target = Self::over(location, open);
         (target.gpu.mutation, target.gpu.chosen) = (mutation, chosen);
@@ -435,7 +435,7 @@ const CHOSEN: &str = "chosen";
 fn render_node(path: &Path) -> winsys::Result<Arc<dyn Kernel>> {
     match RenderNode::open(path) {
         Ok(node) => Ok(Arc::new(node)),
-        Err(errno) => Err(winsys::Error::Open { path: path.to_owned(), errno }),
+        Err(errno) => Err(winsys::Error::Open(OpenError::Node { path: path.to_owned(), errno })),
     }
 }
 

@@ -325,7 +325,7 @@ impl<'a> TestContext<'a> {
     pub(crate) fn record(
         &self,
         queue: &Queue,
-        commands: impl FnOnce(&mut Recorder) -> Result<(), amdgpu_winsys::cs::Error>,
+        commands: impl FnOnce(&mut Recorder) -> Result<(), amdgpu_winsys::cs::RecordError>,
     ) -> Result<CommandList, Stop> {
         let mut recorder = Recorder::new(&self.device, queue.target()).doing("making a stream")?;
         commands(&mut recorder).doing("recording")?;
@@ -367,7 +367,7 @@ impl<'a> TestContext<'a> {
         ring: Ring,
         memory: &[&DeviceMemory],
         touched: impl FnOnce() -> bool,
-        commands: impl FnOnce(&mut Recorder) -> Result<(), amdgpu_winsys::cs::Error>,
+        commands: impl FnOnce(&mut Recorder) -> Result<(), amdgpu_winsys::cs::RecordError>,
     ) -> Result<(), Stop> {
         let queue = self.queue(ring)?;
         let list = self.record(&queue, commands)?;

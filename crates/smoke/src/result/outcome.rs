@@ -2,7 +2,11 @@
 
 use std::{error::Error, fmt::Display};
 
-use amdgpu_winsys::{cs, heaps::MemoryError, winsys};
+use amdgpu_winsys::{
+    cs,
+    heaps::MemoryError,
+    winsys::{self, KernelError, Subject},
+};
 
 use crate::result::evidence::{Difference, Refusal};
 
@@ -77,36 +81,44 @@ pub(crate) trait Doing<T> {
 impl<T, E: Error + 'static> Doing<T> for Result<T, E> {
     fn doing(self, what: &str) -> Result<T, Stop> {
         self.map_err(|error| {
-            let refusal = kernels(&error).and_then(refusal);
+            let refusal = kernels(&error).as_ref().and_then(refusal);
             Stop::Fail(Box::new(Failure { detail: format!("{what}: {error}"), refusal, difference: None }))
         })
     }
 }
 
 /// The error of the lowest layer, where there is one.
-fn kernels<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e winsys::Error> {
-    let recording = || match error.downcast_ref() {
-        Some(cs::Error::Winsys(inner)) => Some(inner),
-        _ => None,
-    };
+fn kernels(error: &(dyn Error + 'static)) -> Option<winsys::Error> {
+    macro_rules! operations {
+        ($($operation:ident)+) => {
+            None$(.or_else(|| error.downcast_ref::<winsys::$operation>().copied().map(Into::into)))+
+        };
+    }
+    macro_rules! submissions {
+        ($($operation:ident)+) => {
+            None$(.or_else(|| error.downcast_ref::<cs::$operation>().and_then(|error| error.winsys().cloned())))+
+        };
+    }
+    let submissions =
+        || submissions![Error GangError PollableError QueueError RecordError SubmitError SubmitterError UserQueueError];
     let allocating = || match error.downcast_ref() {
-        Some(MemoryError::Winsys(inner)) => Some(inner),
+        Some(MemoryError::Winsys(inner)) => Some(inner.clone()),
         _ => None,
     };
-    error.downcast_ref().or_else(recording).or_else(allocating)
+    let any = || error.downcast_ref::<winsys::Error>().cloned();
+    operations![CreateBoError UserMemoryError ExportError ImportError SetMetadataError BindError CreateBoundError MapError KernelError]
+        .or_else(any)
+        .or_else(submissions)
+        .or_else(allocating)
 }
 
 fn refusal(error: &winsys::Error) -> Option<Refusal> {
-    use winsys::Error::{Bind, Bo, CreateBo, Descriptor, DeviceLost, Info, Ioctl, Open};
     let request = match error {
-        Open { .. } => "open".to_owned(),
-        Info { query, .. } => format!("AMDGPU_INFO {query}"),
-        CreateBo { .. } => "AMDGPU_GEM_CREATE".to_owned(),
-        Ioctl { request, .. }
-        | Bo { request, .. }
-        | Descriptor { request, .. }
-        | Bind { request, .. }
-        | DeviceLost { request, .. } => (*request).to_owned(),
+        winsys::Error::Open(winsys::OpenError::Node { .. }) => "open".to_owned(),
+        winsys::Error::Kernel(KernelError { request, subject: Subject::Query, .. }) => format!("AMDGPU_INFO {request}"),
+        winsys::Error::Kernel(KernelError { request, .. }) | winsys::Error::DeviceLost { request, .. } => {
+            (*request).to_owned()
+        }
         _ => return None,
     };
     let errno = error.errno()?;
@@ -181,11 +193,14 @@ mod tests {
     #[test]
     fn what_the_kernel_refused_is_found_under_each_layers_error() {
         let errno = amdgpu_winsys::winsys::Errno::EPERM;
-        let inner = || winsys::Error::Ioctl { request: "AMDGPU_CS", errno };
+        let refused = KernelError::new("AMDGPU_CS", errno);
+        let inner = || winsys::Error::Kernel(refused);
         for failed in [
             Err::<(), _>(inner()).doing("a"),
             Err(cs::Error::from(inner())).doing("a"),
             Err(MemoryError::from(inner())).doing("a"),
+            Err(winsys::CreateBoundError::Bo(refused.into())).doing("a"),
+            Err(refused).doing("a"),
         ] {
             let Err(Stop::Fail(failure)) = failed else { panic!("passed") };
             let refusal = failure.refusal.unwrap();

@@ -2,7 +2,7 @@
 
 use crate::{
     cs::{
-        CommandList, Result, Stream, Target,
+        CommandList, RecordResult as Result, Stream, Target,
         pm4::{self, AcquireMem, CacheActions, Event, EventWrite, PfpSyncMe, Ring},
     },
     host_memory,

@@ -2,7 +2,7 @@
 
 use crate::{
     uapi::{DevInfo, MemoryInfo},
-    winsys::{Error, Result},
+    winsys::{Error, InvalidReply, Result},
 };
 
 /// Rounding unit of the VRAM size, in bytes: the kernel reports slightly less than the board has.
@@ -49,7 +49,11 @@ impl MemorySizes {
     pub(super) fn new(memory: &MemoryInfo, dev: &DevInfo) -> Result<Self> {
         let believable = |field, value: u64| {
             if value > LARGEST_POOL {
-                return Err(Error::InvalidReply { field, value, reason: "more than the GPU can address" });
+                return Err(Error::InvalidReply(InvalidReply {
+                    field,
+                    value,
+                    reason: "more than the GPU can address",
+                }));
             }
             Ok(value)
         };
@@ -59,7 +63,7 @@ impl MemorySizes {
             believable("cpu_accessible_vram.total_heap_size", memory.cpu_accessible_vram.total_heap_size)?;
         if vram_reported == 0 && gtt == 0 {
             let reason = "neither VRAM nor GTT has any memory";
-            return Err(Error::InvalidReply { field: "gtt.total_heap_size", value: 0, reason });
+            return Err(Error::InvalidReply(InvalidReply { field: "gtt.total_heap_size", value: 0, reason }));
         }
         Ok(Self {
             vram_reported,
@@ -112,6 +116,9 @@ mod tests {
     fn one_pool_is_enough() {
         assert!(pools(0, 0, GIB).is_ok() && pools(GIB, 0, 0).is_ok());
         let none = pools(0, GIB, 0).unwrap_err();
-        assert!(matches!(none, Error::InvalidReply { field: "gtt.total_heap_size", value: 0, .. }), "{none:?}");
+        assert!(
+            matches!(none, Error::InvalidReply(InvalidReply { field: "gtt.total_heap_size", value: 0, .. })),
+            "{none:?}"
+        );
     }
 }

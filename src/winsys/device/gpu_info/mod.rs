@@ -35,7 +35,7 @@ use super::query::{capability, check_driver, info, info_counted};
 use crate::{
     uapi::{DevInfo, IdsFlags, MemoryInfo, cap, query},
     vamgr::VaLimits,
-    winsys::{Chip, DriverVersion, Error, Family, GfxLevel, Ip, Kernel, Result, VramType},
+    winsys::{Chip, DriverVersion, Error, Family, GfxLevel, InvalidReply, Ip, Kernel, OpenError, Result, VramType},
 };
 
 /// The properties of a GPU and of its kernel driver.
@@ -135,27 +135,27 @@ impl GpuInfo {
     ///
     /// # Errors
     ///
-    /// * [`Error::NotAmdgpu`] if the driver is not amdgpu;
-    /// * [`Error::DriverVersion`] if the driver is not 3.27 or a later 3.x;
-    /// * [`Error::NoAcceleration`] if the kernel could not start the GPU;
-    /// * [`Error::NoSyncobj`] if the kernel has no sync objects;
-    /// * [`Error::NoRings`] if neither graphics nor compute has a ring;
-    /// * [`Error::UnknownChip`], [`Error::UnknownGfxVersion`] if the chip is not in the library's tables;
-    /// * [`Error::Info`], [`Error::Ioctl`] if the kernel refuses a required query;
+    /// * [`OpenError::NotAmdgpu`] if the driver is not amdgpu;
+    /// * [`OpenError::DriverVersion`] if the driver is not 3.27 or a later 3.x;
+    /// * [`OpenError::NoAcceleration`] if the kernel could not start the GPU;
+    /// * [`OpenError::NoSyncobj`] if the kernel has no sync objects;
+    /// * [`OpenError::NoRings`] if neither graphics nor compute has a ring;
+    /// * [`OpenError::UnknownChip`], [`OpenError::UnknownGfxVersion`] if the chip is not in the library's tables;
+    /// * [`Error::Kernel`] if the kernel refuses a required query;
     /// * [`Error::InvalidReply`] if an answer is out of range.
     pub fn query(kernel: &dyn Kernel) -> Result<Self> {
         let driver = check_driver(kernel)?;
         if info::<u32>(kernel, "ACCEL_WORKING", query::ACCEL_WORKING, [0; 4])? == 0 {
-            return Err(Error::NoAcceleration);
+            return Err(Error::Open(OpenError::NoAcceleration));
         }
         if capability(kernel, cap::SYNCOBJ)? == 0 {
-            return Err(Error::NoSyncobj);
+            return Err(Error::Open(OpenError::NoSyncobj));
         }
         let (dev, bytes): (DevInfo, _) = info_counted(kernel, "DEV_INFO", query::DEV_INFO, [0; 4])?;
         check_addresses(&dev)?;
         let family = Family::from(dev.family);
         let chip = identify(family, dev.external_rev)
-            .ok_or(Error::UnknownChip { family: dev.family, external_rev: dev.external_rev })?;
+            .ok_or(Error::Open(OpenError::UnknownChip { family: dev.family, external_rev: dev.external_rev }))?;
         let ip_blocks = rings::query(kernel, driver, chip, family)?;
         let gfx_level = rings::gfx_level(&ip_blocks)?;
         let memory_info: MemoryInfo = info(kernel, "MEMORY", query::MEMORY, [0; 4])?;
@@ -317,7 +317,7 @@ fn check_addresses(dev: &DevInfo) -> Result<()> {
         if value.is_power_of_two() {
             Ok(())
         } else {
-            Err(Error::InvalidReply { field, value: value.into(), reason: "not a power of two" })
+            Err(Error::InvalidReply(InvalidReply { field, value: value.into(), reason: "not a power of two" }))
         }
     };
     power_of_two("virtual_address_alignment", dev.virtual_address_alignment)?;
@@ -325,13 +325,18 @@ fn check_addresses(dev: &DevInfo) -> Result<()> {
     power_of_two("gart_page_size", dev.gart_page_size)?;
     if dev.virtual_address_max <= dev.virtual_address_offset {
         let reason = "not above virtual_address_offset";
-        return Err(Error::InvalidReply { field: "virtual_address_max", value: dev.virtual_address_max, reason });
+        return Err(Error::InvalidReply(InvalidReply {
+            field: "virtual_address_max",
+            value: dev.virtual_address_max,
+            reason,
+        }));
     }
     Ok(())
 }
 
 fn mhz(field: &'static str, khz: u64) -> Result<u32> {
-    u32::try_from(khz / 1000).map_err(|_| Error::InvalidReply { field, value: khz, reason: "more than 4 PHz" })
+    u32::try_from(khz / 1000)
+        .map_err(|_| Error::InvalidReply(InvalidReply { field, value: khz, reason: "more than 4 PHz" }))
 }
 
 #[cfg(test)]
@@ -386,7 +391,10 @@ mod tests {
         assert_eq!((mhz("clock", 2_500_999), mhz("clock", 999)), (Ok(2500), Ok(0)));
         assert_eq!(mhz("clock", (1 << 32) * 1000 - 1), Ok(u32::MAX));
         let refused = mhz("clock", (1 << 32) * 1000).unwrap_err();
-        assert!(matches!(refused, Error::InvalidReply { field: "clock", value: 0x3e8_0000_0000, .. }), "{refused:?}");
+        assert!(
+            matches!(refused, Error::InvalidReply(InvalidReply { field: "clock", value: 0x3e8_0000_0000, .. })),
+            "{refused:?}"
+        );
     }
 
     #[test]
@@ -400,7 +408,7 @@ mod tests {
             ..DevInfo::ZEROED
         };
         let field = |dev: DevInfo| match check_addresses(&dev) {
-            Err(Error::InvalidReply { field, value, .. }) => Some((field, value)),
+            Err(Error::InvalidReply(InvalidReply { field, value, .. })) => Some((field, value)),
             outcome => outcome.map(|()| None).unwrap(),
         };
         assert_eq!(field(good), None);

@@ -3,7 +3,7 @@
 use crate::{
     uapi::{DevInfo, Errno, InfoFirmware, InfoHwIp, MemoryInfo, firmware, query},
     winsys::{
-        DriverVersion, Error, Ip, Kernel, Result,
+        DriverVersion, Error, Ip, Kernel, KernelError, Result,
         device::query::{check_driver, info, registers},
     },
 };
@@ -79,9 +79,9 @@ impl RawInfo {
     ///
     /// # Errors
     ///
-    /// * [`Error::NotAmdgpu`] if the driver is not amdgpu;
-    /// * [`Error::DriverVersion`] if the driver is not 3.27 or a later 3.x;
-    /// * [`Error::Info`], [`Error::Ioctl`] if the kernel refuses a required query.
+    /// * [`OpenError::NotAmdgpu`](crate::winsys::OpenError::NotAmdgpu) if the driver is not amdgpu;
+    /// * [`OpenError::DriverVersion`](crate::winsys::OpenError::DriverVersion) if the driver is not 3.27 or a later 3.x;
+    /// * [`Error::Kernel`] if the kernel refuses a required query.
     pub fn query(kernel: &dyn Kernel) -> Result<Self> {
         let driver = check_driver(kernel)?;
         let dev_info: DevInfo = info(kernel, "DEV_INFO", query::DEV_INFO, [0; 4])?;
@@ -110,7 +110,7 @@ impl RawInfo {
 /// Returns the answer, or zeros if the chip lacks the block or the kernel is too old to know it.
 fn known<T: Default>(answer: Result<T>) -> Result<T> {
     match answer {
-        Err(Error::Info { errno: Errno::EINVAL, .. }) => Ok(T::default()),
+        Err(Error::Kernel(KernelError { errno: Errno::EINVAL, .. })) => Ok(T::default()),
         answer => answer,
     }
 }

@@ -5,7 +5,7 @@ use amdgpu_hw::gfx10_minor;
 use super::{Chip, DriverVersion, Error, Family, GfxLevel, Ip, Kernel, Result};
 use crate::{
     uapi::{Errno, InfoHwIp, InfoMaxIbs, query},
-    winsys::device::query::info,
+    winsys::{InvalidReply, KernelError, OpenError, device::query::info},
 };
 
 /// The version of an IP block.
@@ -66,7 +66,7 @@ pub(super) fn query(
         *slot = query_one(kernel, driver, chip, family, ip)?;
     }
     if blocks[Ip::Gfx.index()].is_none() && blocks[Ip::Compute.index()].is_none() {
-        return Err(Error::NoRings);
+        return Err(Error::Open(OpenError::NoRings));
     }
     Ok(blocks)
 }
@@ -81,7 +81,7 @@ fn query_one(
     let answer = match info::<InfoHwIp>(kernel, "HW_IP_INFO", query::HW_IP_INFO, [ip.raw(), 0, 0, 0]) {
         Ok(answer) => answer,
         // A kernel refuses types that it is too old to know.
-        Err(Error::Info { errno: Errno::EINVAL, .. }) => return Ok(None),
+        Err(Error::Kernel(KernelError { errno: Errno::EINVAL, .. })) => return Ok(None),
         Err(error) => return Err(error),
     };
     if answer.available_rings == 0 {
@@ -92,7 +92,7 @@ fn query_one(
     {
         if value > 1 << 20 || (value != 0 && !value.is_power_of_two()) {
             let reason = "not a power of two of at most 1 MiB";
-            return Err(Error::InvalidReply { field, value: value.into(), reason });
+            return Err(Error::InvalidReply(InvalidReply { field, value: value.into(), reason }));
         }
     }
     Ok(Some(IpBlock {
@@ -131,9 +131,9 @@ const fn ib_pad_dword_mask(ip: Ip) -> u32 {
 
 /// Returns the generation, derived from the IP version alone.
 pub(super) fn gfx_level(blocks: &[Option<IpBlock>; 10]) -> Result<GfxLevel> {
-    let block = blocks[Ip::Gfx.index()].or(blocks[Ip::Compute.index()]).ok_or(Error::NoRings)?;
+    let block = blocks[Ip::Gfx.index()].or(blocks[Ip::Compute.index()]).ok_or(Error::Open(OpenError::NoRings))?;
     let IpVersion { major, minor, .. } = block.version;
-    GfxLevel::of_version(major, minor).ok_or(Error::UnknownGfxVersion { major, minor })
+    GfxLevel::of_version(major, minor).ok_or(Error::Open(OpenError::UnknownGfxVersion { major, minor }))
 }
 
 /// Returns the maximum number of IBs in a submission for each IP. If the kernel does not report it, RADV's limits are used.
@@ -219,13 +219,13 @@ mod tests {
     fn a_generation_is_that_of_graphics_or_else_of_compute() {
         let with = |major| move |ip| Some(IpBlock { version: IpVersion { major, minor: 0, revision: 0 }, ..block(ip) });
         let (mut blocks, none) = ([None; 10], [None; 10]);
-        assert_eq!(gfx_level(&none), Err(Error::NoRings));
+        assert_eq!(gfx_level(&none), Err(Error::Open(OpenError::NoRings)));
         blocks[Ip::Compute.index()] = with(8)(Ip::Compute);
         assert_eq!(gfx_level(&blocks), Ok(GfxLevel::Gfx8));
         blocks[Ip::Gfx.index()] = with(9)(Ip::Gfx);
         assert_eq!(gfx_level(&blocks), Ok(GfxLevel::Gfx9));
         blocks[Ip::Gfx.index()] = with(13)(Ip::Gfx);
-        assert_eq!(gfx_level(&blocks), Err(Error::UnknownGfxVersion { major: 13, minor: 0 }));
+        assert_eq!(gfx_level(&blocks), Err(Error::Open(OpenError::UnknownGfxVersion { major: 13, minor: 0 })));
     }
 
     #[test]

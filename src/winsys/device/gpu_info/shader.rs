@@ -3,7 +3,7 @@
 use amdgpu_hw::num::index;
 
 use super::{DriverVersion, Error, GfxLevel, Result};
-use crate::uapi::DevInfo;
+use crate::{uapi::DevInfo, winsys::InvalidReply};
 
 /// The numbers of shader engines, compute units, render backends and L2 slices of a GPU.
 ///
@@ -61,7 +61,7 @@ impl ShaderArray {
         let limit = |field, value: u32, most: u32| {
             if value == 0 || value > most {
                 let reason = "beyond the arrays of DEV_INFO, or zero";
-                return Err(Error::InvalidReply { field, value: value.into(), reason });
+                return Err(Error::InvalidReply(InvalidReply { field, value: value.into(), reason }));
             }
             Ok(value)
         };
@@ -123,11 +123,11 @@ fn l2_slices(dev: &DevInfo, driver: DriverVersion, gfx_level: GfxLevel) -> Resul
     }
     let disabled = dev.tcc_disabled_mask.count_ones();
     let reason = "disables more L2 slices than there are";
-    dev.num_tcc_blocks.checked_sub(disabled).ok_or(Error::InvalidReply {
+    dev.num_tcc_blocks.checked_sub(disabled).ok_or(Error::InvalidReply(InvalidReply {
         field: "tcc_disabled_mask",
         value: dev.tcc_disabled_mask,
         reason,
-    })
+    }))
 }
 
 #[cfg(test)]
@@ -175,7 +175,7 @@ mod tests {
             let mut dev = largest();
             change(&mut dev);
             let invalid = |error| match error {
-                Error::InvalidReply { field, value, .. } => (field, value),
+                Error::InvalidReply(InvalidReply { field, value, .. }) => (field, value),
                 other => panic!("{other:?}"),
             };
             let found = ShaderArray::new(&dev, driver(60), GfxLevel::Gfx11).map_err(invalid);
@@ -246,7 +246,7 @@ mod tests {
         assert_eq!(of(GfxLevel::Gfx12, 60, 1), Ok((23, 256, false)));
         let refused = of(GfxLevel::Gfx10, 35, 0x1ff_ffff).unwrap_err();
         assert!(
-            matches!(refused, Error::InvalidReply { field: "tcc_disabled_mask", value: 0x1ff_ffff, .. }),
+            matches!(refused, Error::InvalidReply(InvalidReply { field: "tcc_disabled_mask", value: 0x1ff_ffff, .. })),
             "{refused:?}"
         );
     }

@@ -34,7 +34,7 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// [`Error::Info`](crate::winsys::Error::Info) if the kernel refuses the query.
+    /// [`Error::Kernel`](crate::winsys::Error::Kernel) if the kernel refuses the query.
     pub fn gds(&self) -> Result<GdsSizes> {
         let answer: InfoGds = info(self.kernel(), "GDS_CONFIG", query::GDS_CONFIG, [0; 4])?;
         Ok(GdsSizes {

@@ -3,7 +3,7 @@
 use crate::{
     uapi::{InfoVbios, query},
     winsys::{
-        Device, Error, Result,
+        Device, Error, InvalidReply, Result,
         device::query::{info, info_bytes},
     },
 };
@@ -57,7 +57,7 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// [`Error::Info`] if the kernel refuses the query.
+    /// [`Error::Kernel`] if the kernel refuses the query.
     pub fn vbios(&self) -> Result<Vbios> {
         let answer: InfoVbios = info(self.kernel(), "VBIOS", query::VBIOS, [INFO, 0, 0, 0])?;
         Ok(Vbios::of(&answer))
@@ -73,13 +73,13 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// * [`Error::Info`] if the kernel refuses the query;
+    /// * [`Error::Kernel`] if the kernel refuses the query;
     /// * [`Error::InvalidReply`] if the image is larger than 16 MiB.
     pub fn vbios_image(&self) -> Result<Vec<u8>> {
         let size: u32 = info(self.kernel(), "VBIOS", query::VBIOS, [SIZE, 0, 0, 0])?;
         if size > MOST {
             let reason = "more than any board has";
-            return Err(Error::InvalidReply { field: "VBIOS_SIZE", value: size.into(), reason });
+            return Err(Error::InvalidReply(InvalidReply { field: "VBIOS_SIZE", value: size.into(), reason }));
         }
         let mut image = vec![0; amdgpu_hw::num::index(size)];
         if size != 0 {

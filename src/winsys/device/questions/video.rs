@@ -2,7 +2,7 @@
 
 use crate::{
     uapi::{Errno, InfoVideoCaps, query},
-    winsys::{Device, Error, Result, device::query::info},
+    winsys::{Device, Error, KernelError, Result, device::query::info},
 };
 
 /// The direction of video coding: decoding or encoding.
@@ -130,11 +130,11 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// [`Error::Info`] if the kernel refuses the query with an errno other than `EINVAL`.
+    /// [`Error::Kernel`] if the kernel refuses the query with an errno other than `EINVAL`.
     pub fn video_capabilities(&self, direction: VideoDirection) -> Result<Option<VideoCapabilities>> {
         let input = [direction as u32, 0, 0, 0];
         let answer: InfoVideoCaps = match info(self.kernel(), "VIDEO_CAPS", query::VIDEO_CAPS, input) {
-            Err(Error::Info { errno: Errno::EINVAL, .. }) => return Ok(None),
+            Err(Error::Kernel(KernelError { errno: Errno::EINVAL, .. })) => return Ok(None),
             answer => answer?,
         };
         Ok(Some(VideoCapabilities(answer.codec_info.map(|codec| {

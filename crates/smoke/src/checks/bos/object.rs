@@ -4,7 +4,7 @@ use amdgpu_winsys::{
     cs,
     heaps::{AllocateError, AllocateInfo, MemoryError},
     uapi::{GemCreateFlags, GemDomain},
-    winsys::{self, Bo, BoMetadata, BoRequest, Errno, Ip, Mapping, PAGE_SIZE},
+    winsys::{Bo, BoMetadata, BoRequest, Errno, Ip, MapError, Mapping, PAGE_SIZE, SetMetadataError, Unmappable},
 };
 
 use crate::{
@@ -89,13 +89,14 @@ fn refusals(test: &TestContext<'_>) -> Outcome {
     refused("an allocation of all bytes there are", allocate(0, u64::MAX), beyond)?;
 
     let hidden = bo(test, PAGE_SIZE, GemDomain::VRAM | GemDomain::GTT, GemCreateFlags::NO_CPU_ACCESS)?;
-    let unmappable = |error: &winsys::Error| *error == winsys::Error::NotMappable { handle: hidden.handle() };
+    let no_access = Unmappable::NoCpuAccess { handle: hidden.handle() };
+    let unmappable = |error: &MapError| *error == MapError::Unmappable(no_access);
     refused("mapping a BO without CPU access", Mapping::new(&hidden), unmappable)?;
     let misaligned = BoRequest { size: 1, alignment: 3, domains: GemDomain::GTT, flags: MAPPABLE };
     let created = Bo::create(&test.device, misaligned);
     refused("an alignment of 3", created, |error| error.errno() == Some(Errno::EINVAL))?;
     let long = BoMetadata { data: vec![0; 257], ..BoMetadata::default() };
-    let range = |error: &winsys::Error| matches!(error, winsys::Error::Range { .. });
+    let range = |error: &SetMetadataError| matches!(error, SetMetadataError::OutOfRange(_));
     refused("257 bytes of metadata", hidden.set_metadata(&long), range)?;
 
     let shown = bo(test, PAGE_SIZE, GemDomain::GTT, MAPPABLE)?;
@@ -105,6 +106,8 @@ fn refusals(test: &TestContext<'_>) -> Outcome {
         "a queue on a ring that does not exist was not refused".to_owned()
     })?;
     let capacity = cs::Stream::new(&test.device, cs::pm4::Target::gfx(test.device.info().gfx_level), 0);
-    refused("a stream without room", capacity, |error| matches!(error, cs::Error::StreamCapacity { dwords: 0, .. }))?;
+    refused("a stream without room", capacity, |error| {
+        matches!(error, cs::RecordError::StreamCapacity { dwords: 0, .. })
+    })?;
     Ok("9 requests".to_owned())
 }

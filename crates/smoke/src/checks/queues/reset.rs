@@ -45,7 +45,7 @@ const AFTER: u32 = 0xaf7e_4af7;
 fn troubled(
     test: &TestContext<'_>,
     ring: Ring,
-    trouble: impl FnOnce(&mut Recorder) -> amdgpu_winsys::cs::Result<()>,
+    trouble: impl FnOnce(&mut Recorder) -> amdgpu_winsys::cs::RecordResult<()>,
 ) -> Result<String, Stop> {
     if test.is_stand_in() {
         return skip("nothing executed: this kernel only pretends");
