@@ -67,6 +67,7 @@ fn tiles() -> impl Strategy<Value = (Tiles, [u32; 2], Vec<[u32; 3]>)> {
             pitch: width * 64,
             height: height * 128,
             depth: 24,
+            samples: 1,
         };
         let places = places.iter().map(|[x, y, z]| [x % tiles.pitch, y % tiles.height, z % tiles.depth]).collect();
         (tiles, swizzle, places)

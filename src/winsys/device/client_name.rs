@@ -4,7 +4,7 @@ use amdgpu_hw::num::wide;
 
 use crate::{
     uapi::{Argument as _, CLIENT_NAME_MAX, Errno, SetClientName},
-    winsys::{Device, Error, Result, kernel::send_raw},
+    winsys::{Device, KernelError, kernel::send_raw},
 };
 
 impl Device {
@@ -17,7 +17,7 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// [`Error::Ioctl`] if the kernel refuses the request for another reason than that it does not know it.
+    /// [`KernelError`] if the kernel refuses the request for another reason than that it does not know it.
     ///
     /// ```
     /// use amdgpu_sim::{KernelRelease, SimDevice, SimOptions, profile};
@@ -31,7 +31,7 @@ impl Device {
     /// assert_eq!((named(KernelRelease::V6_12)?, named(KernelRelease::V6_13)?), (false, true));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn set_client_name(&self, name: &str) -> Result<bool> {
+    pub fn set_client_name(&self, name: &str) -> Result<bool, KernelError> {
         let mut bytes = [0; CLIENT_NAME_MAX];
         let mut len = 0;
         for (to, from) in bytes.iter_mut().zip(name.chars()) {
@@ -43,7 +43,7 @@ impl Device {
         match unsafe { send_raw(self.kernel(), SetClientName::REQUEST, &mut argument) } {
             Ok(()) => Ok(true),
             Err(Errno::EINVAL) => Ok(false),
-            Err(errno) => Err(Error::Ioctl { request: SetClientName::NAME, errno }),
+            Err(errno) => Err(KernelError::new(SetClientName::NAME, errno)),
         }
     }
 }

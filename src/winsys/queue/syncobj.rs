@@ -433,7 +433,7 @@ impl Syncobj {
     ///
     /// # Errors
     ///
-    /// [`Error::Ioctl`] with `EINVAL` from older kernels, and if no work was submitted for the point.
+    /// A [`KernelError`](crate::winsys::KernelError) with `EINVAL` from older kernels, and if no work was submitted for the point.
     pub(super) fn export_point(&self, point: u64) -> Result<OwnedFd> {
         let flags = SYNC_FILE | SYNC_FILE_OF_POINT;
         let mut argument = SyncobjHandlePoint { handle: self.0.handle, flags, fd: -1, pad: 0, point };

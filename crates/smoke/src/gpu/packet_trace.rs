@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use amdgpu_winsys::{
     cs::{
-        CommandList, Language, Packet, Result, Stream, Target,
+        CommandList, Language, Packet, RecordResult as Result, Stream, Target,
         dump::{self, Dumper, Meaning},
         sdma,
     },
