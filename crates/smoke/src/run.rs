@@ -257,7 +257,7 @@ impl Report {
             conclusion: None,
             not_run: Vec::new(),
         };
-        Self { conclusion: Conclusion::of(&report), ..report }
+        Self { conclusion: Conclusion::of(&report.results), ..report }
     }
 }
 

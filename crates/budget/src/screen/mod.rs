@@ -3,6 +3,7 @@
 //! [`State`] contains everything that the screen shows, [`keys`] changes it, and [`draw`](draw::draw) draws it. Neither needs a
 //! terminal, so that tests can check every screen in every size.
 
+mod asked;
 pub mod draw;
 pub mod history;
 pub mod keys;

@@ -3,27 +3,12 @@
 //! The process is held by a descriptor (pidfd) from the question to the answer. A number that is given to another program in
 //! between is therefore never hit.
 
-use std::{fs, os::fd::OwnedFd, sync::Arc};
+use std::{fs, sync::Arc};
 
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
-use super::state::State;
+use super::{asked::Asked, state::State};
 use crate::text::known;
-
-/// A process that waits for the user's answer.
-#[derive(Clone, Debug)]
-pub struct Asked {
-    pid: u32,
-    name: String,
-    process: Arc<OwnedFd>,
-}
-
-impl Asked {
-    /// Returns the question.
-    pub fn question(&self) -> String {
-        format!("end {} ({})? t SIGTERM, k SIGKILL, any other key: no", self.name, self.pid)
-    }
-}
 
 /// Asks whether the selected process should get a signal. The message says why not, if that is impossible.
 pub(super) fn ask(state: &mut State) {

@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 
-use super::{history::History, signal::Asked};
+use super::{asked::Asked, history::History};
 use crate::{
     past::Past,
     snapshot::model::{Gpu, Process, Snapshot},

@@ -3,13 +3,12 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use amdgpu_winsys::{
-    uapi::{GemCreateFlags, GemDomain, GpuvmFault, VaFlags, VaOperation, query},
+    uapi::{GemCreateFlags, GemDomain, VaFlags, VaOperation},
     vamgr::{GpuVa, VaRange},
     winsys::{Event, Observer as _, PageFault, VaMap},
 };
 
-use super::{Device, facts::ask};
-use crate::{border::complain, environment};
+use crate::environment;
 
 /// Number of ranges that are remembered after they were unmapped.
 const MOST_FREED: usize = 4096;
@@ -36,6 +35,12 @@ impl Faults {
         self.map.observe(&Event::BoOpened { handle, size, domains, flags });
     }
 
+    /// Returns what is mapped at a fault; `None` if this page was told last.
+    pub(super) fn explain(&self, fault: &PageFault) -> Option<String> {
+        let page = fault.page.as_u64();
+        (self.told.swap(page, Relaxed) != page).then(|| self.map.explain(fault).to_string())
+    }
+
     /// Notes the end of a BO. The kernel ends its mappings.
     pub(crate) fn closed(&self, handle: u32) {
         for place in self.map.live().into_iter().filter(|place| place.handle == handle) {
@@ -54,20 +59,4 @@ impl Faults {
             Event::Unbound { range }
         });
     }
-}
-
-/// Prints the last fault of a device's file with what is mapped there, once.
-pub(crate) fn report(device: &Device) {
-    let Some(faults) = &device.faults else { return };
-    let mut answer = [GpuvmFault::ZEROED];
-    let Ok(kernel) = device.kernel() else { return };
-    if ask(&kernel, query::GPUVM_FAULT, [0; 4], &mut answer).is_err() {
-        return;
-    }
-    let [GpuvmFault { addr, status, vmhub, .. }] = answer;
-    if addr == 0 || faults.told.swap(addr, Relaxed) == addr {
-        return;
-    }
-    let fault = PageFault { page: GpuVa::from_48_bits(addr), status, hub: vmhub };
-    complain(format_args!("amdgpu-winsys: {}: {}", device.title().to_string_lossy(), faults.map.explain(&fault)));
 }

@@ -2,6 +2,7 @@
 
 mod device;
 mod facts;
+mod fault_report;
 mod faults;
 mod functions;
 mod gpu_info;
@@ -14,7 +15,7 @@ mod table;
 
 pub(crate) use self::{
     device::{Count, Device, Opened},
-    faults::report as report_fault,
+    fault_report::report as report_fault,
     gpu_info::GpuInfo,
     table::Entries,
 };

@@ -145,7 +145,7 @@ impl Human {
             "program   amdgpu-smoke {}, level {}, seed {}",
             report.version, report.level, report.seed
         ));
-        for line in Conclusion::of(report).iter().flat_map(Conclusion::lines) {
+        for line in Conclusion::of(&report.results).iter().flat_map(Conclusion::lines) {
             self.line(line);
         }
         match self.bundle.clone() {

@@ -10,7 +10,6 @@ use crate::{
     hardware::state::HardwareRule,
     result::{
         check_result::CheckResult,
-        report::Report,
         status::{Expected, Status},
     },
 };
@@ -48,10 +47,9 @@ pub struct Group {
 const ENGINES: [(&str, &str); 3] = [("gfx", "graphics"), ("compute", "compute"), ("sdma", "copy engines")];
 
 impl Conclusion {
-    /// Returns the conclusion of a report; `None` if nothing failed.
-    pub fn of(report: &Report) -> Option<Self> {
-        let failed: Vec<&CheckResult> = report
-            .results
+    /// Returns the conclusion of a run's results; `None` if nothing failed.
+    pub fn of(results: &[CheckResult]) -> Option<Self> {
+        let failed: Vec<&CheckResult> = results
             .iter()
             .filter(|result| result.is_failure() && result.expected != Some(Expected::UnexpectedPass))
             .collect();
@@ -61,7 +59,7 @@ impl Conclusion {
         let mut conclusion = Self { groups: groups(&failed), ..Self::default() };
         conclusion.hardware(&failed);
         conclusion.hangs(&failed);
-        conclusion.engines(report, &failed);
+        conclusion.engines(results, &failed);
         conclusion.bits(&failed);
         conclusion.refusals(&failed);
         if conclusion.verdicts.is_empty() {
@@ -133,7 +131,7 @@ impl Conclusion {
     }
 
     /// Names the kinds of engines, or the rings of a kind, of which all others pass.
-    fn engines(&mut self, report: &Report, failed: &[&CheckResult]) {
+    fn engines(&mut self, results: &[CheckResult], failed: &[&CheckResult]) {
         // What the hardware counted during a check is no fault of the engine.
         if self.has("memory-error") || self.has("link") {
             return;
@@ -143,7 +141,7 @@ impl Conclusion {
         let counts: Vec<(usize, usize)> = ENGINES
             .iter()
             .map(|(kind, _)| {
-                let ran = report.results.iter().filter(has_run).filter(|result| on_ring(result, kind)).count();
+                let ran = results.iter().filter(has_run).filter(|result| on_ring(result, kind)).count();
                 (failed.iter().filter(|result| on_ring(result, kind)).count(), ran)
             })
             .collect();
@@ -178,7 +176,7 @@ impl Conclusion {
         }
         for (kind, words) in ENGINES {
             let bad = rings_of(failed.iter().copied(), kind);
-            let all = rings_of(report.results.iter().filter(has_run), kind);
+            let all = rings_of(results.iter().filter(has_run), kind);
             let whole: BTreeSet<_> = all.difference(&bad).cloned().collect();
             if !bad.is_empty() && !whole.is_empty() {
                 let (bad, whole) = (joined(bad.iter().map(String::as_str)), joined(whole.iter().map(String::as_str)));
@@ -347,7 +345,7 @@ mod tests {
     }
 
     fn concluded(results: Vec<CheckResult>) -> Option<Conclusion> {
-        Conclusion::of(&Report::new(Gpu::default(), &Options::default(), results, Ending::default()))
+        Conclusion::of(&results)
     }
 
     fn about(conclusion: &Conclusion) -> Vec<&str> {

@@ -1,6 +1,6 @@
 //! The graphics block: what it and its firmware can do, and its render backends.
 
-use super::List;
+use super::list::List;
 use crate::winsys::{Capabilities, Chip, Firmware, GfxLevel, GpuInfo, Ip};
 
 pub(super) fn flags(info: &GpuInfo, list: &mut List<'_>) {

@@ -2,7 +2,7 @@
 
 use amdgpu_hw::{newer_radv_name, num::index};
 
-use super::List;
+use super::list::List;
 use crate::winsys::{Chip, GfxLevel, GpuInfo};
 
 const KIB: u64 = 1024;

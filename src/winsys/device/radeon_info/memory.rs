@@ -1,6 +1,6 @@
 //! Memory, addresses, and the rings that shaders write between stages.
 
-use super::List;
+use super::list::List;
 use crate::winsys::{Capabilities, GfxLevel, GpuInfo};
 
 const KIB: u64 = 1024;

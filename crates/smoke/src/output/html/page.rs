@@ -87,7 +87,7 @@ fn notices(page: &mut String, report: &Report) {
 
 /// Adds what failed, with links to the rows of the checks, and what it has in common.
 fn conclusion(page: &mut String, report: &Report) {
-    let Some(conclusion) = Conclusion::of(report) else { return };
+    let Some(conclusion) = Conclusion::of(&report.results) else { return };
     let mut body = String::new();
     // Writing into a string does not fail.
     for verdict in &conclusion.verdicts {

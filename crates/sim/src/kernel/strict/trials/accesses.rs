@@ -6,7 +6,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use super::{Trial, lost::Lost};
+use super::{lost::Lost, trial::Trial};
 use crate::{
     gpu::{CacheOperation, FrontCaches},
     kernel::strict::{

@@ -10,12 +10,13 @@
 mod accesses;
 mod lost;
 mod outcome;
+mod trial;
 
 use std::collections::HashMap;
 
 pub use self::outcome::{TrialOutcome, TrialReport};
 
-use self::{accesses::Accesses, lost::Lost};
+use self::{accesses::Accesses, lost::Lost, trial::Trial};
 use super::{
     access::Order,
     event::{Log, Time},
@@ -32,18 +33,6 @@ const MOST_RUNNING: usize = 48;
 
 /// The number of trials of the same loss at the same place in IBs of the same length.
 const MOST_ALIKE: u32 = 24;
-
-/// A stream without something.
-#[derive(Debug)]
-struct Trial {
-    world: World,
-    lost: Lost,
-    at: At,
-    /// What was over before.
-    before: Order,
-    /// What the packet would have ended.
-    after: Order,
-}
 
 /// What trials of the same loss at the same place have in common.
 type Alike = (&'static str, Lost, u32, usize, u8);

@@ -13,30 +13,13 @@
 
 mod blocks;
 mod chip;
+mod list;
 mod memory;
 
-use std::fmt;
+pub use self::list::RadeonField;
 
+use self::list::List;
 use crate::winsys::GpuInfo;
-
-/// A fact of a GPU under Mesa's name.
-///
-/// It is displayed as Mesa prints it, without the indentation: `num_cu = 60`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RadeonField {
-    /// The heading under which Mesa prints it, such as "Memory info".
-    pub section: &'static str,
-    /// The name of the field, such as `num_cu`.
-    pub name: String,
-    /// The value with its unit, as Mesa prints it.
-    pub value: String,
-}
-
-impl fmt::Display for RadeonField {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} = {}", self.name, self.value)
-    }
-}
 
 impl GpuInfo {
     /// Returns the facts that Mesa prints of its `radeon_info`, in its order and with its names and units.
@@ -62,23 +45,5 @@ impl GpuInfo {
         memory::rings(self, &mut List { section: "Ring info", all: &mut all });
         blocks::render_backends(self, &mut List { section: "Render backend info", all: &mut all });
         all
-    }
-}
-
-/// The fields of a section as they come.
-struct List<'l> {
-    section: &'static str,
-    all: &'l mut Vec<RadeonField>,
-}
-
-impl List<'_> {
-    #[expect(clippy::needless_pass_by_value, reason = "numbers, and the arguments of a format")]
-    fn add(&mut self, name: impl Into<String>, value: impl ToString) {
-        self.all.push(RadeonField { section: self.section, name: name.into(), value: value.to_string() });
-    }
-
-    /// Adds a field that is 1 or 0.
-    fn flag(&mut self, name: &str, is_set: bool) {
-        self.add(name, u8::from(is_set));
     }
 }
