@@ -331,13 +331,8 @@ mod tests {
 
     use super::*;
     use crate::{
-        Options,
         hardware::state::{Hardware, HardwareEvent},
-        result::{
-            evidence::{Difference, Evidence, Refusal},
-            report::Gpu,
-        },
-        run::Ending,
+        result::evidence::{Difference, Evidence, Refusal},
     };
 
     fn result(id: &str, word: Status, detail: &str) -> CheckResult {

@@ -18,7 +18,6 @@ pub use self::outcome::{TrialOutcome, TrialReport};
 
 use self::{accesses::Accesses, lost::Lost, trial::Trial};
 use super::{
-    access::Order,
     event::{Log, Time},
     finding::Finding,
     model::Range,
