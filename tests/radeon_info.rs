@@ -1,4 +1,4 @@
-//! The facts under Mesa's names, beside what RADV 26.2.6 prints of the same chips (`tests/data/radv/NAME.info.txt`, the output of
+//! The facts under Mesa's names, beside what RADV 26.2.6 prints of the same chips (`tests/data/radeon-info/NAME.txt`, the output of
 //! `RADV_DEBUG=info` on Mesa's no-op shim).
 
 mod support;
@@ -59,12 +59,12 @@ fn recorded(text: &str) -> Vec<RadeonField> {
 #[test]
 fn fields_of_every_recorded_chip_are_those_that_radv_prints() {
     let mut wrong = Vec::new();
-    let files = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/radv")).unwrap();
+    let files = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/radeon-info")).unwrap();
     let mut texts: Vec<_> = files.map(|file| file.unwrap().path()).collect();
     texts.retain(|path| path.extension().is_some_and(|ending| ending == "txt"));
     assert!(texts.len() > 20, "{}", texts.len());
     for path in texts {
-        let name = path.file_name().unwrap().to_str().unwrap().trim_end_matches(".info.txt");
+        let name = path.file_name().unwrap().to_str().unwrap().trim_end_matches(".txt");
         let known = recorded(&std::fs::read_to_string(&path).unwrap());
         let ours = device_like_the_recording(name).info().radeon_info();
         // The name of a card is that of the table at hand: RADV's is that of the installed libdrm.
@@ -86,7 +86,7 @@ fn fields_of_every_recorded_chip_are_those_that_radv_prints() {
 
 #[test]
 fn fields_come_in_the_order_of_mesas() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/radv/navi21.info.txt");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/radeon-info/navi21.txt");
     let known = recorded(&std::fs::read_to_string(path).unwrap());
     let ours = device_like_the_recording("navi21").info().radeon_info();
     let places = ours.iter().map(|field| known.iter().position(|other| other.name == field.name).unwrap());

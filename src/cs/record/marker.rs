@@ -9,10 +9,10 @@ use crate::{
 /// A packet language that can store a dword and wait for one. Both packet languages implement it with their own packets.
 ///
 /// ```
-/// use amdgpu_winsys::{cs::{Marker, Result, Stream, pm4, sdma}, vamgr::GpuVa};
+/// use amdgpu_winsys::{cs::{Marker, RecordResult, Stream, pm4, sdma}, vamgr::GpuVa};
 ///
 /// /// Stores 1 when all earlier commands have completed, on any kind of ring.
-/// fn set<L: Marker>(stream: &mut Stream<L>, at: GpuVa) -> Result<()> {
+/// fn set<L: Marker>(stream: &mut Stream<L>, at: GpuVa) -> RecordResult<()> {
 ///     L::store(stream, at, 1)
 /// }
 /// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
