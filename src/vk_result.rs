@@ -75,7 +75,9 @@ impl Error {
             },
             Self::Timeout { .. } => VkResult::Timeout,
             Self::Address(NoAddress { is_fixed: true, .. }) => VkResult::InvalidOpaqueCaptureAddress,
-            Self::Address(NoAddress { source: VaError::HostMemory { .. }, .. }) => VkResult::OutOfHostMemory,
+            Self::Address(NoAddress { source: VaError::HostMemory { .. }, .. }) | Self::HostMemory(_) => {
+                VkResult::OutOfHostMemory
+            }
             Self::Address(_) | Self::OutOfMemory { .. } | Self::BoRule(_) => VkResult::OutOfDeviceMemory,
             Self::Kernel(error) => refusal(error),
             Self::Unmappable(_) | Self::Misaligned(Misaligned { what: "placed address", .. }) => {
@@ -83,7 +85,6 @@ impl Error {
             }
             Self::NotPermitted { .. } => VkResult::NotPermitted,
             Self::Unsupported { .. } => VkResult::FeatureNotPresent,
-            Self::HostMemory(_) => VkResult::OutOfHostMemory,
             _ => VkResult::Unknown,
         }
     }
@@ -110,8 +111,9 @@ fn refusal(error: &KernelError) -> VkResult {
     match (error.subject, error.request, error.errno) {
         // Source: Linux 6.12 `amdgpu_ctx.c`, `amdgpu_ctx_alloc`: ids up to `AMDGPU_VM_MAX_NUM_CTX`.
         (Subject::None, Ctx::NAME, Errno::ENOSPC) => VkResult::TooManyObjects,
-        (Subject::NewBo { .. } | Subject::Range { .. }, ..) => VkResult::OutOfDeviceMemory,
-        (Subject::Bo { .. }, PrimeHandle::NAME, _) => VkResult::OutOfDeviceMemory,
+        (Subject::NewBo { .. } | Subject::Range { .. }, ..) | (Subject::Bo { .. }, PrimeHandle::NAME, _) => {
+            VkResult::OutOfDeviceMemory
+        }
         (Subject::Bo { .. }, "mmap" | GemMmap::NAME, _) => VkResult::MemoryMapFailed,
         (Subject::None, _, Errno::ENOMEM | Errno::EMFILE | Errno::ENOSPC) => VkResult::OutOfHostMemory,
         (Subject::Descriptor { .. }, ..) => VkResult::InvalidExternalHandle,

@@ -140,7 +140,7 @@ fn lost_vram_ends_every_context_and_is_told_apart() {
         idle.queue.check().map(|()| true).map_err(cs::Error::from),
         busy.run(Submission::default()),
     ] {
-        let loss = loss(&outcome.map_err(Into::into).unwrap_err());
+        let loss = loss(&outcome.unwrap_err());
         assert!(loss.vram_lost);
         assert_eq!((loss.reason, loss.blame), (LossReason::VramLost, Blame::Innocent));
     }

@@ -215,14 +215,16 @@ fn facts(old: &Gpu, new: &Gpu, say: &mut impl FnMut(Kind, &'static str, String))
     }
 }
 
+/// A figure of the link, if the sensors have it.
+type Figure = fn(&crate::hardware::state::Sensors) -> Option<i64>;
+
 /// Compares the widest and fastest state of the link during each run: an idle link is slow on purpose.
 fn link(old: &Read, new: &Read, say: &mut impl FnMut(Kind, &'static str, String)) {
-    let best = |read: &Read, of: fn(&crate::hardware::state::Sensors) -> Option<i64>| {
+    let best = |read: &Read, of: Figure| {
         let hardware = read.results.iter().filter_map(|result| result.hardware.as_ref());
         hardware.filter_map(|hardware| of(&hardware.before).max(of(&hardware.peak)).max(of(&hardware.after))).max()
     };
-    let figures: [(&str, fn(&crate::hardware::state::Sensors) -> Option<i64>); 2] =
-        [("lanes", |sensors| sensors.link_width), ("MT/s", |sensors| sensors.link_mts)];
+    let figures: [(&str, Figure); 2] = [("lanes", |sensors| sensors.link_width), ("MT/s", |sensors| sensors.link_mts)];
     for (unit, of) in figures {
         if let (Some(was), Some(is)) = (best(old, of), best(new, of))
             && was != is

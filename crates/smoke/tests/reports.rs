@@ -166,6 +166,9 @@ fn all_reports_of_a_killed_run_are_whole_and_red() {
     );
 }
 
+/// A change of a report.
+type Change = dyn Fn(&mut Value);
+
 #[test]
 fn two_reports_are_compared_and_what_was_better_before_ends_with_1() {
     let scratch = Scratch::new("diff");
@@ -189,7 +192,7 @@ fn two_reports_are_compared_and_what_was_better_before_ends_with_1() {
     assert!(stdout(&better).contains("better   check     exec.copy.sdma0: fail, then pass"), "{}", stdout(&better));
     // Each part of a report on its own.
     let original: Value = scratch.json("good.json");
-    let changed: [(&str, &dyn Fn(&mut Value), i32); 7] = [
+    let changed: [(&str, &Change, i32); 7] = [
         ("WORSE    heap", &|report| report["gpu"]["heaps"][0]["size"] = 1.into(), 1),
         ("changed  kernel", &|report| report["gpu"]["kernel"] = "7.2.0".into(), 0),
         ("changed  firmware", &|report| report["gpu"]["firmware"][0][1] = 1.into(), 0),

@@ -125,6 +125,9 @@ fn session(machine: &dyn Machine, node: &str, pci: &str, directory: &Path) -> Re
     Ok(())
 }
 
+/// The folder of cgroups, from the root of a capture.
+const ROOT: &str = "sys/fs/cgroup";
+
 /// Replaces names of people and programs by numbers, and drops what is not needed.
 fn anonymise(seen: &mut BTreeMap<String, Entry>) {
     let mut users: BTreeMap<String, usize> = BTreeMap::new();
@@ -149,7 +152,6 @@ fn anonymise(seen: &mut BTreeMap<String, Entry>) {
         }
     }
     // Paths contain names, too.
-    const ROOT: &str = "sys/fs/cgroup";
     let limits: Vec<String> = seen.keys().filter(|path| path.starts_with("sys/fs/cgroup/")).cloned().collect();
     for path in limits {
         let Some(entry) = seen.remove(&path) else { continue };

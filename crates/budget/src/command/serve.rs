@@ -182,7 +182,9 @@ fn why_all(snapshot: &Snapshot, past: &Past) -> Value {
             gpu.processes.iter().flatten().filter(|process| process.evicted.vram.is_some_and(|bytes| bytes > 0));
         for process in [None].into_iter().chain(processes.map(Some)) {
             let mut since = Since::default();
-            points.iter().for_each(|point| since.see(point, &gpu.pci, process.map(|process| process.pid)));
+            for point in &points {
+                since.see(point, &gpu.pci, process.map(|process| process.pid));
+            }
             findings.push(judge(Subject { gpu, process }, Some(&since), snapshot.monotonic_ns));
         }
     }

@@ -81,7 +81,9 @@ fn recorded(options: &cli::Why, global: &Global) -> Result<(Snapshot, Searches),
 fn see(searches: &mut Searches, point: &Point, before: Option<&Point>, pci: &str, pid: Option<u32>) {
     let search = searches.entry((pci.to_owned(), pid)).or_insert_with(|| {
         let mut search = Since::default();
-        before.into_iter().for_each(|before| search.see(before, pci, pid));
+        if let Some(before) = before {
+            search.see(before, pci, pid);
+        }
         search
     });
     search.see(point, pci, pid);
@@ -93,7 +95,9 @@ fn search(snapshot: &Snapshot, options: &cli::Why, points: &[Point]) -> Result<S
     for subject in select(snapshot, options.subject.as_deref()).map_err(Stop::failed)? {
         let (pci, pid) = (&subject.gpu.pci, subject.process.map(|process| process.pid));
         let search = searches.entry((pci.clone(), pid)).or_default();
-        points.iter().for_each(|point| search.see(point, pci, pid));
+        for point in points {
+            search.see(point, pci, pid);
+        }
     }
     Ok(searches)
 }

@@ -191,7 +191,8 @@ fn cells(cells: [String; 8], shown: &[usize]) -> String {
     for (index, (cell, column)) in cells.into_iter().zip(&COLUMNS).enumerate() {
         let width = column.width;
         if shown.contains(&index) {
-            line += &if index == USER { format!(" {cell:<0$}", width - 1) } else { format!("{cell:>width$}") };
+            let cell = if index == USER { format!(" {cell:<0$}", width - 1) } else { format!("{cell:>width$}") };
+            line.push_str(&cell);
         }
     }
     line
@@ -396,7 +397,9 @@ pub(super) fn why(frame: &mut Frame<'_>, area: Rect, state: &State) {
         .filter(|(index, process)| *index == 0 || process.is_some())
         .map(|(_, process)| {
             let mut since = Since::default();
-            points.iter().for_each(|point| since.see(point, &gpu.pci, process.map(|process| process.pid)));
+            for point in &points {
+                since.see(point, &gpu.pci, process.map(|process| process.pid));
+            }
             judge(Subject { gpu, process }, Some(&since), state.snapshot.monotonic_ns)
         })
         .collect();

@@ -147,6 +147,9 @@ pub fn write(snapshot: &Snapshot, options: &Options, style: &Style, out: &mut dy
 const HEADINGS: [&str; 11] =
     ["PID", "USER", "OWN VRAM", "VISIBLE", "OWN GTT", "SHARED", "REQUESTED", "DISPLACED", "CLIENTS", "AGE", "NAME"];
 
+/// The column of displaced memory.
+const DISPLACED: usize = 7;
+
 /// Writes the processes of a GPU, and rows for the remaining memory, so that the columns add up.
 ///
 /// # Errors
@@ -170,7 +173,6 @@ pub fn write_gpu(gpu: &Gpu, options: &Options, style: &Style, out: &mut dyn Writ
         rest(gpu, style, &mut table);
     }
     // Where the carve-out of an APU is full, the rest is as fast elsewhere.
-    const DISPLACED: usize = 7;
     let is_apu = gpu.apu == Some(true);
     if is_apu {
         table.remove(DISPLACED);

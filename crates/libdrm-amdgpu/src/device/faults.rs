@@ -38,7 +38,7 @@ impl Faults {
     /// Returns what is mapped at a fault; `None` if this page was told last.
     pub(super) fn explain(&self, fault: &PageFault) -> Option<String> {
         let page = fault.page.as_u64();
-        (self.told.swap(page, Relaxed) != page).then(|| self.map.explain(fault).to_string())
+        (self.told.swap(page, Relaxed) != page).then(|| self.map.explain(fault))
     }
 
     /// Notes the end of a BO. The kernel ends its mappings.

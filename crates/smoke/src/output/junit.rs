@@ -11,7 +11,7 @@ use crate::{
 /// Returns the report as a document.
 pub(crate) fn document(report: &Report) -> String {
     // An aborted run is not green, whatever ended before.
-    let is_cut = report.aborted && !report.results.iter().any(|result| result.is_failure());
+    let is_cut = report.aborted && !report.results.iter().any(CheckResult::is_failure);
     let cut = CheckResult::new(
         "amdgpu-smoke.run",
         Status::Incomplete,

@@ -339,8 +339,8 @@ mod tests {
         CheckResult::new(id, word, detail, Duration::ZERO)
     }
 
-    fn concluded(results: Vec<CheckResult>) -> Option<Conclusion> {
-        Conclusion::of(&results)
+    fn concluded(results: &[CheckResult]) -> Option<Conclusion> {
+        Conclusion::of(results)
     }
 
     fn about(conclusion: &Conclusion) -> Vec<&str> {
@@ -352,22 +352,22 @@ mod tests {
         let bad =
             |ring: &str| result(&format!("exec.copy.{ring}"), Status::Fail, &format!("{ring}: byte 0x{}", ring.len()));
         let good = |ring: &str| result(&format!("exec.copy.{ring}"), Status::Pass, "");
-        let conclusion = concluded(vec![bad("sdma0"), bad("sdma1"), good("gfx0"), good("compute0")]).unwrap();
+        let conclusion = concluded(&[bad("sdma0"), bad("sdma1"), good("gfx0"), good("compute0")]).unwrap();
         assert_eq!(about(&conclusion), ["engine"]);
         let expected = "copy engines (2 of 2 checks) fail; graphics (1 checks) and compute (1 checks) pass";
         assert_eq!(conclusion.verdicts[0].text, expected);
         assert_eq!(conclusion.groups.len(), 1, "one reason: {:?}", conclusion.groups);
-        let conclusion = concluded(vec![bad("sdma0"), good("sdma1")]).unwrap();
+        let conclusion = concluded(&[bad("sdma0"), good("sdma1")]).unwrap();
         assert_eq!(about(&conclusion), ["ring"]);
         assert_eq!(conclusion.verdicts[0].text, "of the copy engines, sdma0 fail and sdma1 pass");
-        let conclusion = concluded(vec![bad("sdma0"), bad("gfx0")]).unwrap();
+        let conclusion = concluded(&[bad("sdma0"), bad("gfx0")]).unwrap();
         assert_eq!(about(&conclusion), ["unknown"], "nothing that passes");
-        let conclusion = concluded(vec![bad("sdma0"), bad("sdma1")]).unwrap();
+        let conclusion = concluded(&[bad("sdma0"), bad("sdma1")]).unwrap();
         assert_eq!(
             conclusion.verdicts[0].text,
             "copy engines (2 of 2 checks) fail, and no check of another engine was run"
         );
-        assert_eq!(concluded(vec![good("gfx0")]), None);
+        assert_eq!(concluded(&[good("gfx0")]), None);
     }
 
     #[test]
@@ -389,7 +389,7 @@ mod tests {
         };
         let mut results: Vec<_> = (0..77).map(failed).collect();
         results.push(result("exec.copy.gfx0", Status::Pass, ""));
-        let conclusion = concluded(results).unwrap();
+        let conclusion = concluded(&results).unwrap();
         assert_eq!(about(&conclusion), ["memory-error"]);
         assert_eq!((conclusion.groups.len(), conclusion.groups[0].checks.len()), (1, 77));
         assert!(conclusion.lines().len() < 10, "{:#?}", conclusion.lines());
@@ -404,12 +404,12 @@ mod tests {
             CheckResult { evidence, ..result(id, Status::Fail, "differs") }
         };
         let stuck = [differing("memory.march", 6, "00 ff", "20 ff"), differing("memory.whole", 10, "01", "21")];
-        let conclusion = concluded(stuck.to_vec()).unwrap();
+        let conclusion = concluded(&stuck).unwrap();
         let text = "all differences are in bit 21 of a dword, which reads 0 where 1 was written (2 checks)";
         assert_eq!(conclusion.verdicts[0].text, text);
         let mixed = [stuck[0].clone(), differing("memory.whole", 11, "01", "21")];
-        assert_eq!(about(&concluded(mixed.to_vec()).unwrap()), ["unknown"], "another lane");
-        let many = concluded(vec![differing("memory.march", 0, "00", "30")]).unwrap();
+        assert_eq!(about(&concluded(&mixed).unwrap()), ["unknown"], "another lane");
+        let many = concluded(&[differing("memory.march", 0, "00", "30")]).unwrap();
         assert_eq!(about(&many), ["unknown"], "two bits");
     }
 
@@ -422,7 +422,7 @@ mod tests {
         let hang = Evidence { hang: vec!["stopped".to_owned()], ..Evidence::default() };
         let refusal = Some(Refusal { request: "AMDGPU_CS".to_owned(), errno: 1, name: "EPERM".to_owned() });
         let refused = Evidence { refusal, ..Evidence::default() };
-        let conclusion = concluded(vec![evidence(hang, "exec.nop.gfx0"), evidence(refused, "bo.map")]).unwrap();
+        let conclusion = concluded(&[evidence(hang, "exec.nop.gfx0"), evidence(refused, "bo.map")]).unwrap();
         assert_eq!(about(&conclusion), ["hang", "kernel"]);
         assert_eq!(conclusion.verdicts[0].text, "work did not complete on gfx0, first in exec.nop.gfx0 (1 checks)");
         assert_eq!(conclusion.verdicts[1].text, "the kernel refuses AMDGPU_CS with EPERM (1 checks)");

@@ -297,7 +297,7 @@ mod tests {
     #[test]
     fn the_interval_holds_the_rate_and_narrows_with_runs() {
         // Figures of Wilson's formula, such as Newcombe (1998) prints for 81 of 263.
-        assert_eq!(interval(81, 263), (0.255289, 0.36621));
+        assert_eq!(interval(81, 263), (0.255_289, 0.366_21));
         assert_eq!((interval(0, 0), interval(0, 1).0, interval(5, 5).1), ((0.0, 1.0), 0.0, 1.0));
         let mut before = 1.0;
         for runs in [10, 100, 1000, 10_000, 1_000_000] {
