@@ -93,7 +93,7 @@ proptest! {
     }
 }
 
-/// What `top` shows of this computer, with a process of ours as its only one.
+/// The screen that `top` shows of this computer, with a process of ours as its only one.
 fn live(pid: u32, name: &str) -> State {
     let mut state = seen("navi21", "2", Style::default());
     let mut snapshot = state.snapshot.clone();

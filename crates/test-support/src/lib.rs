@@ -1,4 +1,4 @@
-//! What the tests of several crates share.
+//! Helpers that the tests of several crates share.
 //!
 //! * [`jobs`]: jobs of compute shaders, for the interpreter's tests and for programs that test a Vulkan driver;
 //! * `chips` (feature `chips`): the chips whose answers were recorded from addrlib and Mesa;

@@ -102,7 +102,7 @@ fn search(snapshot: &Snapshot, options: &cli::Why, points: &[Point]) -> Result<S
     Ok(searches)
 }
 
-/// What a server remembers.
+/// Returns the points that a server remembers.
 fn remembered(address: &crate::http::Address) -> Result<Vec<Point>, Stop> {
     let failed = |reason: String| Stop::failed(format_args!("the server at {address}: {reason}"));
     let body = client::get(address, "/api/history/processes").map_err(|error| failed(error.to_string()))?;

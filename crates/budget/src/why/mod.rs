@@ -58,7 +58,7 @@ pub struct Finding {
     pub since: Option<Growth>,
     /// The protection against eviction.
     pub protection: Protection,
-    /// What would bring it back, the easiest first.
+    /// The ways to bring it back, the easiest first.
     pub remedies: Vec<Remedy>,
 }
 

@@ -1,4 +1,4 @@
-//! What a question is about: a process, processes of one name, or a GPU.
+//! The subject of a question: a process, processes of one name, or a GPU.
 
 use crate::snapshot::model::{Gpu, Process, Snapshot};
 

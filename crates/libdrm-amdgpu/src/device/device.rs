@@ -48,7 +48,7 @@ pub(crate) struct Device {
     name: CString,
     pub(super) node: NodeName,
     trace: Option<Trace>,
-    /// What is mapped where, if faults are to be reported.
+    /// The mapped ranges, if faults are to be reported.
     pub(crate) faults: Option<Faults>,
 }
 

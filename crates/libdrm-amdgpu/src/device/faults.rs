@@ -1,4 +1,4 @@
-//! What lies at the address of a page fault, if `AMDGPU_WINSYS_FAULTS` asks for it.
+//! The ranges at the address of a page fault, if `AMDGPU_WINSYS_FAULTS` asks for it.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 

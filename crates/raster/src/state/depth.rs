@@ -278,7 +278,7 @@ pub struct Depth {
     pub is_forced_early: bool,
     /// The order that the driver asks for.
     pub order: Order,
-    /// How alpha becomes a mask of samples, if it does.
+    /// The way in which alpha becomes a mask of samples, if it does.
     pub alpha_to_mask: Option<AlphaToMask>,
     /// `true` if pixel shaders of a pixel run in order.
     pub is_ordered: bool,

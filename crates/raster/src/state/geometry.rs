@@ -114,7 +114,7 @@ pub struct Clip {
     pub discards_all: bool,
 }
 
-/// What is drawn of a triangle.
+/// The part of a triangle that is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PolygonMode {
     /// Its corners.
@@ -171,7 +171,7 @@ pub struct Geometry {
     pub culls_back: bool,
     /// `true` if triangles whose vertices go round clockwise, as seen, face the viewer.
     pub front_is_clockwise: bool,
-    /// What is drawn of triangles that face the viewer, and of others.
+    /// The parts that are drawn of triangles that face the viewer, and of others.
     pub polygon_modes: [PolygonMode; 2],
     /// The bias of depth.
     pub depth_bias: DepthBias,

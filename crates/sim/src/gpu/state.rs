@@ -36,7 +36,7 @@ pub struct State {
     counters: Counters,
 }
 
-/// What draws count up: the samples that passed the tests of depth and stencil, and the statistics of the pipeline.
+/// The counts of draws: the samples that passed the tests of depth and stencil, and the statistics of the pipeline.
 #[derive(Debug)]
 struct Counters {
     samples: AtomicU64,

@@ -8,7 +8,7 @@ use crate::result::{
     status::Status,
 };
 
-/// What is known of a run before its end: the document that a killed run leaves.
+/// The report of a run before its end: the document that a killed run leaves.
 pub(crate) struct SoFar {
     report: Report,
     planned: Vec<String>,

@@ -1,4 +1,4 @@
-//! What the failures of a run have in common, and what to do next.
+//! The conclusion of a run: what its failures have in common, and what to do next.
 //!
 //! A conclusion names only what the results show. "Only the copy engines fail" needs checks of other engines that passed.
 

@@ -46,7 +46,7 @@ pub struct Report {
     pub soak: Option<Soak>,
     /// The number of results with each status.
     pub summary: Summary,
-    /// What the failures have in common, and what to do next; `None` if nothing failed.
+    /// The common ground of the failures, and the next steps; `None` if nothing failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub conclusion: Option<Conclusion>,
     /// The checks of the plan that did not run, for reports that have an entry for each.

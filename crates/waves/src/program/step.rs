@@ -272,7 +272,7 @@ pub(crate) enum Operand {
     Mask(Source),
 }
 
-/// What an operation has to do about the denormals around its kernel.
+/// The work that an operation has with denormals around its kernel.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Flushes {
     /// The operands in which they are replaced, a bit each.

@@ -58,7 +58,7 @@ struct Known {
     facts: Option<Facts>,
 }
 
-/// What is known of a wave.
+/// The knowledge of a wave.
 #[derive(Debug)]
 struct Living {
     hazards: Hazards,

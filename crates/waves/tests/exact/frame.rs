@@ -27,7 +27,7 @@ const BYTES: u32 = ROW * (INPUTS + SCRATCH + RESULTS);
 /// The value that stands for a literal that each program sets.
 const LITERAL: u32 = 0x1357_9bdf;
 
-/// What a program leaves.
+/// The registers and memory that a program leaves.
 #[derive(Debug, PartialEq)]
 pub(crate) struct End {
     outcome: Outcome,

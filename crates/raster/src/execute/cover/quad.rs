@@ -17,7 +17,7 @@ pub(in crate::execute) struct Quad {
     pub(in crate::execute) range: [f32; 2],
     /// The values at the centres of the pixels.
     pub(in crate::execute) values: [Values; 4],
-    /// What several samples add.
+    /// The additions of several samples.
     pub(in crate::execute) sampled: Option<Box<Sampled>>,
 }
 

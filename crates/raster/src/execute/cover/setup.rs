@@ -33,7 +33,7 @@ pub(in crate::execute) struct Area {
     twice: i64,
     bits: u32,
     is_rectangle: bool,
-    /// What is added to depths.
+    /// The bias that is added to depths.
     pub(in crate::execute) bias: f64,
 }
 

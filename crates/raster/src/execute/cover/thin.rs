@@ -12,7 +12,7 @@ pub(in crate::execute) struct Point {
     pub(in crate::execute) bits: u32,
     /// `true` for the corner of a triangle, whose attributes it has.
     pub(in crate::execute) is_corner: bool,
-    /// What is added to depths.
+    /// The bias that is added to depths.
     pub(in crate::execute) bias: f64,
 }
 
@@ -23,7 +23,7 @@ pub(in crate::execute) struct Line {
     pub(in crate::execute) bits: u32,
     /// The number of pixels across.
     pub(in crate::execute) width: i32,
-    /// What is added to depths.
+    /// The bias that is added to depths.
     pub(in crate::execute) bias: f64,
 }
 

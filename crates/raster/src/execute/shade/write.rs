@@ -1,4 +1,4 @@
-//! What becomes of the exports of pixel shaders: late tests, and colours.
+//! Late tests and colours: the way of the exports of pixel shaders.
 
 use amdgpu_hw::GfxLevel;
 
@@ -19,7 +19,7 @@ use crate::{Colour, DrawState};
 const DEPTH: u8 = 8;
 const DUAL: u8 = 21;
 
-/// What a lane exports besides colours.
+/// The exports of a lane besides colours.
 struct Extra {
     z: Option<f32>,
     stencil: Option<u8>,

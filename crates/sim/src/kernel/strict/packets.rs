@@ -21,7 +21,7 @@ pub(super) struct At {
     pub(super) now: Time,
 }
 
-/// What a packet does, besides its accesses.
+/// An effect of a packet besides its accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Deed {
     /// Comes after another packet.

@@ -1,4 +1,4 @@
-//! What the strict mode knows of a device: its caches, and the jobs that run.
+//! The strict mode's knowledge of a device: its caches, and the jobs that run.
 
 use super::{
     access::{By, Order},

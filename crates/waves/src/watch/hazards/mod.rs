@@ -60,7 +60,7 @@ pub(super) struct Hazards {
     stored: Option<u64>,
 }
 
-/// What depends on the generation.
+/// The facts that depend on the generation.
 #[derive(Debug)]
 enum Own {
     /// GFX10.3, which has none.

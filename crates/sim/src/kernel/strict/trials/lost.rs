@@ -1,4 +1,4 @@
-//! What a stream can lose.
+//! The effects that a stream can lose.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use crate::{
     },
 };
 
-/// What a stream loses in a trial.
+/// The effect that a stream loses in a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(in crate::kernel::strict) enum Lost {
     /// The invalidation of a cache in front of L2, a bit of [`FrontCaches`].

@@ -33,7 +33,7 @@ const MOST_RUNNING: usize = 48;
 /// The number of trials of the same loss at the same place in IBs of the same length.
 const MOST_ALIKE: u32 = 24;
 
-/// What trials of the same loss at the same place have in common.
+/// The key that trials of the same loss at the same place share.
 type Alike = (&'static str, Lost, u32, usize, u8);
 
 /// The trials of a device.

@@ -20,7 +20,7 @@ pub enum TrialOutcome {
 pub struct TrialReport {
     /// The chip.
     pub chip: String,
-    /// What was missing.
+    /// The missing effect.
     pub without: String,
     /// The packet that had it.
     pub place: String,

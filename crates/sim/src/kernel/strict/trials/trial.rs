@@ -9,8 +9,8 @@ pub(super) struct Trial {
     pub(super) world: World,
     pub(super) lost: Lost,
     pub(super) at: At,
-    /// What was over before.
+    /// The order before the packet.
     pub(super) before: Order,
-    /// What the packet would have ended.
+    /// The order that the packet would have made.
     pub(super) after: Order,
 }

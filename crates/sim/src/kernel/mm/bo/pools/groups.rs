@@ -23,7 +23,7 @@ pub(crate) enum Setting {
     Max,
 }
 
-/// What a group has and may have.
+/// The usage and the limits of a group.
 #[derive(Clone, Copy, Debug)]
 struct Counter {
     parent: Option<Group>,
@@ -35,7 +35,7 @@ struct Counter {
     max: u64,
 }
 
-/// Whether a BO may be evicted.
+/// The answer to the question whether a BO may be evicted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// It may.
@@ -46,7 +46,7 @@ pub(super) enum Verdict {
     No,
 }
 
-/// How much of a group's protection covers its usage.
+/// The protection of a group that covers its usage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cover {
     Min,

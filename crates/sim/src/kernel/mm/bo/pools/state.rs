@@ -152,7 +152,7 @@ pub(super) struct PoolState {
     pub(super) takes_for_protected: bool,
 }
 
-/// Which BOs an eviction may take.
+/// The BOs that an eviction may take.
 #[derive(Clone, Copy, Debug)]
 struct Hunt {
     /// The group whose limit stopped a charge; `None` if VRAM is full.
