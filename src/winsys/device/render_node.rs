@@ -23,7 +23,7 @@ use crate::{
 ///
 /// ```
 /// use std::{fs::File, os::fd::OwnedFd};
-/// use amdgpu_winsys::winsys::{Device, Error, RenderNode};
+/// use amdgpu_winsys::winsys::{Device, Error, KernelError, RenderNode};
 ///
 /// // A descriptor that is not a render node:
 /// let file = OwnedFd::from(File::open("/dev/null")?);
