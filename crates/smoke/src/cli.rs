@@ -106,7 +106,7 @@ pub(crate) struct RunArguments {
     pub(crate) mutate: Option<Mutant>,
 
     /// Fail checks in which a model of a real chip's caches finds a hazard that the simulated GPU's memory hides: off, report,
-    /// or bite, which also shows old bytes.
+    /// or bite, which also shows old bytes. With late nothing is modelled, and work is done when something waits for it.
     #[arg(long, value_name = "MODE", requires = "sim", conflicts_with = "mutate")]
     pub(crate) sim_strict: Option<Strictness>,
 

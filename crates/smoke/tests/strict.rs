@@ -10,17 +10,22 @@ const CHIPS: [&str; 5] = ["pitcairn", "polaris10", "vega10", "navi21", "navi31"]
 const CHECKS: &str = r"^(transfer\.(odd|wait|clock)|order\.held|gang|shader\.(copy|scratch))";
 
 #[test]
-fn no_check_relies_on_a_memory_without_caches() {
-    for chip in CHIPS {
+fn no_check_relies_on_a_memory_without_caches_or_on_work_that_is_over_at_once() {
+    for (chip, mode) in CHIPS.into_iter().flat_map(|chip| [(chip, "report"), (chip, "late")]) {
         let output = Command::new(env!("CARGO_BIN_EXE_amdgpu-smoke"))
-            .args(["--sim", chip, "--sim-strict", "report", "--level", "core", "--filter", CHECKS])
+            .args(["--sim", chip, "--sim-strict", mode, "--level", "core", "--filter", CHECKS])
             .env_remove("RUST_LOG")
             .env_remove("LD_PRELOAD")
             .stdin(Stdio::null())
             .output()
             .unwrap();
         let text = String::from_utf8_lossy(&output.stdout);
-        assert_eq!(output.status.code(), Some(0), "{chip}: {text}\n{}", String::from_utf8_lossy(&output.stderr));
-        assert!(text.contains("shader.scratch"), "{chip}: {text}");
+        assert_eq!(
+            output.status.code(),
+            Some(0),
+            "{chip}, {mode}: {text}\n{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        assert!(text.contains("shader.scratch"), "{chip}, {mode}: {text}");
     }
 }

@@ -4,6 +4,7 @@ use amdgpu_packets::{DecodeError, DecodeFault, Target, layout};
 use amdgpu_surface::Chip;
 
 use super::fetch::Frame;
+use super::pm4::Late;
 use super::{Environment, Ib, Registers, State, Stop};
 
 /// The engine of a ring: ME with PFP, MEC, or a copy engine.
@@ -68,6 +69,8 @@ pub struct Engine {
     pub(super) chip: Option<Chip>,
     /// A frame for each call depth and one for the constant engine. Their memory is reused by later jobs.
     pub(super) frames: [Frame; 3],
+    /// The work that is not executed yet, in the late schedule.
+    pub(super) late: Option<Late>,
     /// The IBs that the constant engine has yet to execute, the last one first.
     pub(super) queued: Vec<Ib>,
 }
@@ -81,6 +84,7 @@ impl Engine {
             render_backends: 1,
             wide_fills: false,
             chip: None,
+            late: None,
             frames: [Frame::new(), Frame::new(), Frame::new()],
             queued: Vec::new(),
         }
@@ -103,6 +107,12 @@ impl Engine {
     #[must_use]
     pub fn with_chip(self, chip: Option<Chip>) -> Self {
         Self { chip, ..self }
+    }
+
+    /// Sets whether dispatches, draws and DMA are executed when something waits for them, instead of in the order of the packets.
+    #[must_use]
+    pub fn with_late_work(self, is_late: bool) -> Self {
+        Self { late: is_late.then(Late::default), ..self }
     }
 
     /// Returns the target whose packets the engine executes.

@@ -35,6 +35,10 @@ impl<'e> Port<'e> {
         self.env
     }
 
+    pub(super) const fn budget(&self) -> &'e Budget {
+        self.budget
+    }
+
     /// Pays for a part of the packet's work; see [`Budget::spend`].
     pub(super) fn spend(&self, cost: u64) -> Result<(), Stop> {
         self.budget.spend(cost, self.place, self.env)

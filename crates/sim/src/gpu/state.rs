@@ -147,6 +147,11 @@ impl State {
         std::array::from_fn(|index| self.counters.statistics[index].load(Ordering::Relaxed))
     }
 
+    /// Returns a copy that has counted nothing.
+    pub(super) fn with_counters_of_zero(&self) -> Self {
+        Self { counters: Counters::new(), ..self.clone() }
+    }
+
     /// Returns the address that SET_BASE set for an index; null if there is none.
     pub(super) fn base(&self, index: SetBaseIndex) -> GpuVa {
         self.bases.get(index.number() as usize).copied().unwrap_or(GpuVa::NULL)

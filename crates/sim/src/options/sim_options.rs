@@ -19,6 +19,10 @@ pub enum Strictness {
     /// old bytes, reads behind L2 do not find what is still in L2, and registers and LDS of shaders start with other values than 0.
     /// A stream without hazards gives the same results. The CPU finds all writes at once all the same.
     Bite,
+    /// Nothing is reported, and everything happens as late as a real chip may let it: dispatches, draws and the DMA of command processors
+    /// are executed when a packet waits for them or their job ends, and registers and LDS of shaders start with other values than 0. A
+    /// stream that waits for all that it depends on gives the same results.
+    Late,
     /// As [`Report`](Self::Report), and the stream is also judged without each of its cache operations and waits, one at a time:
     /// [`SimDevice::trials`](crate::SimDevice::trials) has what became of it. This measures the model, or a stream that waits more
     /// often than it has to.
@@ -27,7 +31,7 @@ pub enum Strictness {
 
 /// The error of a text that names no [`Strictness`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is no strictness: off, report, bite or trials")]
+#[error("{text:?} is no strictness: off, report, bite, late or trials")]
 pub struct StrictnessError {
     text: String,
 }
@@ -40,6 +44,7 @@ impl FromStr for Strictness {
             "off" => Ok(Self::Off),
             "report" => Ok(Self::Report),
             "bite" => Ok(Self::Bite),
+            "late" => Ok(Self::Late),
             "trials" => Ok(Self::Trials),
             _ => Err(StrictnessError { text: text.to_owned() }),
         }

@@ -2,6 +2,7 @@
 
 mod bite;
 mod fronts;
+mod late;
 mod order;
 mod trials;
 

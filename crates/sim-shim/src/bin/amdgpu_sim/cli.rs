@@ -167,7 +167,7 @@ pub(crate) struct World {
     pub(crate) user_queues: bool,
     /// Report what a real chip would show and this memory hides, on standard error when the command has ended: off, report,
     /// bite, with which reads find what caches hold, or trials, for which the stream is also judged without each of its cache
-    /// operations and waits [default: off]
+    /// operations and waits. With late nothing is reported, and work is done when something waits for it [default: off]
     #[arg(long, value_name = "MODE")]
     pub(crate) strict: Option<Strictness>,
     /// Write what --strict reports to a file instead, a line of JSON each; an empty file means that nothing was found

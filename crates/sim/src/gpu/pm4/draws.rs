@@ -18,7 +18,7 @@ use crate::gpu::{
     budget::Budget,
     interface::{
         index_buffer::IndexBuffer,
-        work::{Dispatch, Draw, Scene, Unfinished, Work},
+        work::{Dispatch, Draw, Work},
     },
     registers::PERSISTENT,
     step::Step,
@@ -173,22 +173,11 @@ impl Engine {
             Work::Draw(_) | Work::Mesh(_) => self.state.tally.draws += 1,
             Work::Dispatch(_) => self.state.tally.dispatches += 1,
         }
-        let env = step.port.env();
         tracing::trace!(place = %step.place(), ?work);
-        let place = step.place();
-        let scene = Scene { state: &self.state, memory: env.memory, place, job: env.job };
-        let stop = |unfinished| match unfinished {
-            Unfinished::Hang => Stop::Wave { place },
-            Unfinished::Cancelled => Stop::WavesCancelled { place },
-        };
-        let Some(observer) = env.observer else {
-            return env.shaders.run(&work, &scene).map_err(stop);
-        };
-        observer.signal(Signal::Work);
-        observer.shaders(true);
-        let ran = env.shaders.run(&work, &scene);
-        observer.shaders(false);
-        ran.map_err(stop)
+        if let Some(observer) = step.port.env().observer {
+            observer.signal(Signal::Work);
+        }
+        self.issue(work, step.port)
     }
 
     /// Executes INDEX_TYPE, which sets the size of the indices of later draws.

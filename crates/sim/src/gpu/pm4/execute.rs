@@ -2,7 +2,7 @@
 
 use amdgpu_hw::GfxLevel;
 use amdgpu_packets::layout::records::pm4::{ContextControl, MemSemaphore, MemWrite, Packet, Timestamp};
-use amdgpu_packets::layout::values::{EngineSel, EngineSelIb, EventIndex, SemSel, WaitSpace};
+use amdgpu_packets::layout::values::{AtomicCommand, EngineSel, EngineSelIb, EventIndex, SemSel, WaitSpace};
 use amdgpu_packets::pm4::Event;
 
 use crate::gpu::{
@@ -11,7 +11,7 @@ use crate::gpu::{
     step::Step,
 };
 
-use super::{Flow, flow};
+use super::{Flow, flow, late::Join};
 
 /// The error for packets that only the kernel writes into its rings.
 const KERNEL: &str = "belongs to the kernel and has no place in a user's IB";
@@ -36,7 +36,10 @@ impl Engine {
             Packet::PredExec(packet) => return flow::pred_exec(*packet, step, rest),
             Packet::CondIndirectBuffer(packet) => return flow::cond_indirect_buffer(packet, step),
             Packet::IndirectBufferConst(packet) => return flow::indirect_buffer_const(packet, step),
-            Packet::Rewind(packet) => flow::rewind(*packet, step)?,
+            Packet::Rewind(packet) => {
+                self.join_for(Join::All, step)?;
+                flow::rewind(*packet, step)?;
+            }
             Packet::SetPredication(packet) => self.set_predication(packet, step)?,
 
             Packet::SetConfigReg(packet) => self.set_registers(step, &CONFIG, packet.reg_offset, packet.data, level)?,
@@ -107,8 +110,16 @@ impl Engine {
             Packet::CopyDw(packet) => self.copy_dw(packet, step, level)?,
             Packet::MemWrite(packet) => mem_write(packet, step)?,
             Packet::WriteGdsRam(packet) => self.write_gds_ram(packet),
-            Packet::AtomicMem(packet) => self.atomic_mem(packet, step)?,
-            Packet::MemSemaphore(packet) => mem_semaphore(packet, step)?,
+            Packet::AtomicMem(packet) => {
+                if packet.command == AtomicCommand::LOOP_UNTIL_COMPARE {
+                    self.join_for(Join::All, step)?;
+                }
+                self.atomic_mem(packet, step)?;
+            }
+            Packet::MemSemaphore(packet) => {
+                self.join_for(Join::All, step)?;
+                mem_semaphore(packet, step)?;
+            }
             Packet::CondWrite(packet) => self.cond_write(packet, step, level)?,
             Packet::StrmoutBufferUpdate(packet) => self.strmout_buffer_update(packet, step, level)?,
 
@@ -123,6 +134,9 @@ impl Engine {
                 observe_wait(step, (!is_register).then_some(packet.poll_addr), packet.engine_sel);
             }
             Packet::EventWrite(packet) => {
+                if let Some(join) = Join::of_event(packet.event_type) {
+                    self.join_for(join, step)?;
+                }
                 self.event_write(packet, step)?;
                 // The vertex shaders of a draw are followed by its pixel shaders, so a wait for the former is taken for one for both.
                 let done = match packet.event_type {
@@ -135,6 +149,7 @@ impl Engine {
                 }
             }
             Packet::EventWriteZpass(packet) => {
+                self.join_for(Join::Draws, step)?;
                 self.store_sample_counts(step.address("addr_lo", packet.addr)?, step.port);
             }
             Packet::EventWriteEop(packet) => {
@@ -187,13 +202,25 @@ impl Engine {
 
             // Packets about caches and ordering. Each packet completes before the next, so they only matter to an observer.
             Packet::PfpSyncMe(_) => observe(step, |observer| observer.signal(Signal::PfpSync)),
-            Packet::AcquireMem(packet) => observe(step, |observer| {
+            Packet::AcquireMem(packet) => {
                 if packet.pws_ena {
-                    observer.signal(Signal::Waited { va: None, by_pfp: true });
+                    self.join_for(Join::Pipe, step)?;
+                } else if level < GfxLevel::Gfx10
+                    && let Some(join) = Join::of_coher(packet.coher_cntl)
+                {
+                    self.join_for(join, step)?;
                 }
-                observer.operate(CacheOperation::of_acquire(packet, level));
-            }),
+                observe(step, |observer| {
+                    if packet.pws_ena {
+                        observer.signal(Signal::Waited { va: None, by_pfp: true });
+                    }
+                    observer.operate(CacheOperation::of_acquire(packet, level));
+                });
+            }
             Packet::SurfaceSync(packet) => {
+                if let Some(join) = Join::of_coher(packet.coher_cntl) {
+                    self.join_for(join, step)?;
+                }
                 observe(step, |observer| observer.operate(CacheOperation::of_surface_sync(packet, level)));
             }
 

@@ -3,6 +3,7 @@
 use amdgpu_hw::GfxLevel;
 use amdgpu_hw::GpuVa;
 use amdgpu_packets::FieldError;
+use amdgpu_packets::layout::Reader;
 use amdgpu_packets::layout::records::pm4::{
     AtomicMem, CondWrite, CopyData, CopyDw, CpDma, DmaData, StrmoutBufferUpdate, WriteData, WriteGdsRam,
 };
@@ -14,7 +15,9 @@ use amdgpu_packets::pm4::Register;
 use amdgpu_packets::registers::CP_STRMOUT_CNTL;
 use zerocopy::IntoBytes;
 
-use crate::gpu::{Engine, Stop, Watched, atomic::Atomic, budget::Budget, dma, ram::Ram, step::Step};
+use crate::gpu::{Engine, Stop, Watched, atomic::Atomic, budget::Budget, ram::Ram, step::Step};
+
+use super::late::{Join, Source, Transfer};
 
 /// One side of a copy by CP DMA.
 #[derive(Clone, Copy)]
@@ -41,6 +44,8 @@ pub(super) struct Dma {
     swaps: bool,
     is_indirect: bool,
     bytes: u32,
+    /// `true` if the engine waits for this DMA and all before it.
+    is_synced: bool,
 }
 
 impl From<CpDma> for Dma {
@@ -56,6 +61,7 @@ impl From<CpDma> for Dma {
             swaps: packet.src_swap != Swap::NONE || packet.dst_swap != Swap::NONE,
             is_indirect: false,
             bytes: packet.byte_count,
+            is_synced: packet.cp_sync,
         }
     }
 }
@@ -73,6 +79,7 @@ impl From<DmaData> for Dma {
             swaps: packet.src_swap != Swap::NONE || packet.dst_swap != Swap::NONE,
             is_indirect: packet.src_indirect || packet.dst_indirect,
             bytes: packet.byte_count,
+            is_synced: packet.cp_sync,
         }
     }
 }
@@ -172,12 +179,15 @@ impl Engine {
         let (bytes, (holds_from, holds_to)) = (packet.bytes, packet.holds);
         match (from, to) {
             // Data that is loaded into L2 has no effect here.
-            (_, Side::Value(_)) => Ok(()),
+            (_, Side::Value(_)) => self.await_dma(packet, step),
             (Side::Memory(from), Side::Memory(to)) if !holds_from && !holds_to => {
-                dma::copy(step.port, to, from, bytes.into())
+                self.transfer(packet, Source::Memory(from), to, step)
             }
-            (Side::Value(pattern), Side::Memory(to)) if !holds_to => dma::fill(step.port, to, pattern, bytes.into()),
+            (Side::Value(pattern), Side::Memory(to)) if !holds_to => {
+                self.transfer(packet, Source::Pattern(pattern), to, step)
+            }
             _ => {
+                self.await_dma(packet, step)?;
                 step.require_multiple("byte_count", bytes.into(), 4)?;
                 // If a side has a fixed address or is not memory, the copy is made dword by dword.
                 for offset in (0..bytes).step_by(4) {
@@ -188,6 +198,18 @@ impl Engine {
                 Ok(())
             }
         }
+    }
+
+    /// Moves bytes between memory, or a pattern to it.
+    fn transfer(&mut self, packet: &Dma, source: Source, to: GpuVa, step: &Step<'_, '_>) -> Result<(), Stop> {
+        let transfer = Transfer { source, to, bytes: packet.bytes.into(), place: step.place() };
+        let Reader::Ring(target) = step.reader else { return Err(step.refuse("has no place on this engine")) };
+        self.issue_transfer(transfer, packet.is_synced, target, step.port)
+    }
+
+    /// Executes the DMA before this one, if the engine waits for it.
+    fn await_dma(&mut self, packet: &Dma, step: &Step<'_, '_>) -> Result<(), Stop> {
+        if packet.is_synced { self.join_for(Join::Dma, step) } else { Ok(()) }
     }
 
     fn load(&self, side: Side, offset: u32, level: GfxLevel, step: &Step<'_, '_>) -> Result<u32, Stop> {

@@ -5,6 +5,7 @@ mod constant;
 mod draws;
 mod execute;
 mod flow;
+mod late;
 mod memory;
 mod registers;
 mod signals;
@@ -15,6 +16,9 @@ use amdgpu_packets::layout::{self, Reader, is_for_the_interface_queue};
 use amdgpu_packets::pm4::{self, Command, HeaderFlags, Register, Ring, Target};
 use amdgpu_packets::{DecodeError, DecodeFault};
 
+pub(super) use self::late::Late;
+
+use self::late::Join;
 use super::budget::Budget;
 use super::engine::malformed;
 use super::fetch::Frame;
@@ -73,7 +77,13 @@ impl Engine {
         if target.ring == Ring::Gfx && target.level <= GfxLevel::Gfx10_3 {
             self.queued.extend(constant.iter().rev());
         }
-        let ran = self.levels(&mut frames, ibs, &Walk { target, env, budget: &Budget::new() });
+        if let Some(late) = &mut self.late {
+            late.clear();
+        }
+        let budget = Budget::new();
+        let ran = self
+            .levels(&mut frames, ibs, &Walk { target, env, budget: &budget })
+            .and_then(|()| self.join(Join::All, env, &budget));
         self.frames = frames;
         ran
     }

@@ -17,6 +17,8 @@ use crate::gpu::{
     wait::{Condition, wait_for_memory},
 };
 
+use super::late::{Data, Join, Store};
+
 /// The bit that marks a count as stored.
 const STORED: u64 = 1 << 63;
 
@@ -97,6 +99,7 @@ impl Engine {
     pub(super) fn wait(&mut self, packet: &Wait, step: &Step<'_, '_>, level: GfxLevel) -> Result<(), Stop> {
         let Wait { wide, mask, reference, .. } = *packet;
         let condition = Condition { function: step.compare(packet.function)?, mask, reference };
+        self.catch_up(packet, &condition, step)?;
         if packet.operation == WaitOp::WRITE_WAIT_WRITE_REG {
             let (write, wait) = (Register::new(packet.written), Register::new(packet.watched));
             self.set_register(write, reference as u32, level, step.port)?;
@@ -111,6 +114,18 @@ impl Engine {
         let register = Register::new(packet.register);
         self.get_register(register, level, step.port)?;
         self.wait_for_register(step, register, wide, &condition)
+    }
+
+    /// Executes all late work before a wait that is not over at once, and that the work may end.
+    fn catch_up(&mut self, packet: &Wait, condition: &Condition, step: &Step<'_, '_>) -> Result<(), Stop> {
+        if !self.is_behind() {
+            return Ok(());
+        }
+        let is_met = packet.space != WaitSpace::REGISTER && {
+            let va = step.address("poll_addr_lo", packet.address)?;
+            condition.is_met(if packet.wide { step.port.read_u64(va) } else { step.port.read_u32(va).into() })
+        };
+        if is_met { Ok(()) } else { self.join_for(Join::All, step) }
     }
 
     /// Executes EVENT_WRITE.
@@ -185,7 +200,7 @@ impl Engine {
     }
 
     /// Executes EVENT_WRITE_EOP or RELEASE_MEM: a store, or nothing, at the end of the pipe.
-    pub(super) fn end_of_pipe(&self, packet: &EndOfPipe, step: &Step<'_, '_>) -> Result<(), Stop> {
+    pub(super) fn end_of_pipe(&mut self, packet: &EndOfPipe, step: &Step<'_, '_>) -> Result<(), Stop> {
         if packet.is_wait {
             return Ok(());
         }
@@ -193,29 +208,33 @@ impl Engine {
             return Err(step.refuse("writes a queue's pointers, which is the kernel's to do"));
         }
         let aligned = |bytes| step.aligned("addr_lo", packet.address, bytes);
-        match packet.store {
-            EopData::NONE => {}
-            EopData::DWORD => step.port.write_dwords(aligned(4)?, &[packet.data as u32]),
-            EopData::QWORD => step.port.write_u64(aligned(8)?, packet.data),
+        let store = match packet.store {
+            EopData::NONE => return Ok(()),
+            EopData::DWORD => Store { to: aligned(4)?, data: Data::Dword(packet.data as u32) },
+            EopData::QWORD => Store { to: aligned(8)?, data: Data::Qword(packet.data) },
             EopData::GDS_BLOCK => {
                 let (offset, dwords) = (packet.data as u32 & 0xffff, packet.data as u32 >> 16);
-                self.store_gds(step, aligned(4)?, offset, dwords)?;
+                let to = aligned(4)?;
+                self.join_for(Join::Pipe, step)?;
+                return self.store_gds(step, to, offset, dwords);
             }
             // The clocks: those of the GPU and the system, and the emulated one of shaders.
-            _ => step.port.write_u64(aligned(8)?, step.port.env().clock.ticks()),
-        }
-        Ok(())
+            _ => Store { to: aligned(8)?, data: Data::Clock },
+        };
+        self.issue_store(store, step.port)
     }
 
     /// Executes EVENT_WRITE_EOS: a store after shaders are done.
-    pub(super) fn end_of_shader(&self, packet: &EventWriteEos, step: &Step<'_, '_>) -> Result<(), Stop> {
-        let va = step.aligned("addr_lo", packet.addr, 4)?;
+    pub(super) fn end_of_shader(&mut self, packet: &EventWriteEos, step: &Step<'_, '_>) -> Result<(), Stop> {
+        let to = step.aligned("addr_lo", packet.addr, 4)?;
         match packet.command {
-            EosCmd::STORE_GDS => self.store_gds(step, va, packet.gds_index, packet.gds_dwords)?,
-            EosCmd::STORE_DWORD => step.port.write_dwords(va, &[packet.data]),
-            _ => return Err(step.refuse("stores an append counter, which is not simulated")),
+            EosCmd::STORE_GDS => {
+                self.join_for(Join::Pipe, step)?;
+                self.store_gds(step, to, packet.gds_index, packet.gds_dwords)
+            }
+            EosCmd::STORE_DWORD => self.issue_store(Store { to, data: Data::Dword(packet.data) }, step.port),
+            _ => Err(step.refuse("stores an append counter, which is not simulated")),
         }
-        Ok(())
     }
 
     /// Executes OCCLUSION_QUERY: stores the sum of the differences between end and start counts.

@@ -6,6 +6,7 @@ use amdgpu_hw::Ip;
 use amdgpu_packets::Target;
 
 use crate::{
+    Strictness,
     gpu::Engine,
     kernel::{
         board::facts::Facts,
@@ -86,6 +87,7 @@ impl Board {
             .with_render_backends(self.facts.profile.dev_info.enabled_rb_pipes_mask)
             .with_wide_fills(self.facts.options.wide_fills)
             .with_chip(self.tiling)
+            .with_late_work(self.facts.options.strictness == Strictness::Late)
     }
 
     /// Returns the way in which the kernel resets a ring of an IP alone.

@@ -51,7 +51,7 @@ impl Interpreter {
             instructions: options.shader_instructions,
             shader_engines: profile.dev_info.num_shader_engines,
             // Any number: it is the same each time, so that what depends on it can be found.
-            undefined: (options.strictness == Strictness::Bite).then_some(0x5eed_0f5e_ed00),
+            undefined: matches!(options.strictness, Strictness::Bite | Strictness::Late).then_some(0x5eed_0f5e_ed00),
             ..Limits::default()
         };
         Self { limits, chip: tiling(profile), threads: options.shader_threads, watching, skipped: Arc::clone(skipped) }

@@ -84,7 +84,7 @@ struct State {
 impl Caches {
     /// Creates empty caches; `None` if nothing is checked.
     pub(crate) fn new(level: GfxLevel, chip: &str, strictness: Strictness) -> Option<Self> {
-        if strictness == Strictness::Off {
+        if matches!(strictness, Strictness::Off | Strictness::Late) {
             return None;
         }
         let world = World::new(strictness == Strictness::Bite);
