@@ -185,7 +185,7 @@ mod tests {
         }
     }
 
-    /// RADV's rule (finding W-45) wasted as many addresses as the import has, and left a hole of that size before it.
+    /// RADV's rule (W-45) wastes as many addresses as the import has, and leaves a hole of that size before it.
     #[test]
     fn user_memory_is_aligned_to_its_magnitude_from_gfx9_on_up_to_1_gib() {
         for (level, size, want) in [

@@ -137,7 +137,7 @@ proptest! {
 }
 
 #[test]
-fn row_92_lengths_and_places_around_every_limit_of_every_chip_and_ring() {
+fn lengths_and_places_around_every_limit_of_every_chip_and_ring() {
     for name in chips() {
         let device = device(name);
         let level = device.info().gfx_level;

@@ -1,4 +1,4 @@
-//! Checklist row 104: queues that run together.
+//! Feature 104: queues that run together.
 
 use crate::support::{
     chip, host_memory, job_time,

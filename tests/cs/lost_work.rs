@@ -1,4 +1,4 @@
-//! Work that is lost, and who is told what: checklist row 103, W-25 and W-26.
+//! Work that is lost, and who is told what: feature 103, W-25 and W-26.
 
 use std::{fmt, sync::Arc};
 

@@ -1,4 +1,4 @@
-//! Checklist rows 90 and 112: how submissions are cut into calls of the kernel.
+//! Features 90 and 112: how submissions are cut into calls of the kernel.
 
 use amdgpu_winsys::cs::{Call, CallLimits, NoRoomForIbs, plan};
 use proptest::prelude::*;

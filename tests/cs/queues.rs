@@ -1,4 +1,4 @@
-//! Contexts and the queues in them: checklist rows 93 and 94, and what tools may pin and reserve.
+//! Contexts and the queues in them: features 93 and 94, and what tools may pin and reserve.
 
 use std::sync::Arc;
 

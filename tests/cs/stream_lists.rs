@@ -70,7 +70,7 @@ fn every_pm4_ib_ends_with_four_dwords_that_are_a_jump_or_a_filler() {
 }
 
 #[test]
-fn row_82_padding_is_what_each_ring_of_each_generation_knows() {
+fn padding_is_what_each_ring_of_each_generation_knows() {
     for name in chips() {
         let device = device(name);
         let level = device.info().gfx_level;
@@ -88,7 +88,7 @@ fn row_82_padding_is_what_each_ring_of_each_generation_knows() {
 }
 
 #[test]
-fn row_85_a_list_is_called_on_the_graphics_ring_and_copied_elsewhere() {
+fn a_list_is_called_on_the_graphics_ring_and_copied_elsewhere() {
     for (name, ip) in chips().into_iter().flat_map(|name| [Ip::Gfx, Ip::Compute].map(|ip| (name, ip))) {
         let device = device(name);
         let memory = host_memory(&device, 4096);
@@ -114,7 +114,7 @@ fn row_85_a_list_is_called_on_the_graphics_ring_and_copied_elsewhere() {
 }
 
 #[test]
-fn row_85_a_copied_list_runs_on_the_copy_engine_too_and_as_often_as_it_is_copied() {
+fn a_copied_list_runs_on_the_copy_engine_too_and_as_often_as_it_is_copied() {
     for name in chips() {
         let device = device(name);
         let memory = host_memory(&device, 8192);
@@ -214,7 +214,7 @@ fn a_cleared_stream_and_a_list_recorded_again_use_what_they_have() {
 }
 
 #[test]
-fn row_83_ibs_lie_in_video_memory_where_the_cpu_reaches_it_across_a_fast_link() {
+fn ibs_lie_in_video_memory_where_the_cpu_reaches_it_across_a_fast_link() {
     for name in chips() {
         let device = device(name);
         let info = device.info();
@@ -331,7 +331,7 @@ fn a_snippet_is_never_cut_in_two_and_is_for_its_ring_alone() {
 }
 
 #[test]
-fn row_89_preambles_are_one_ib_each_and_all_for_one_ring() {
+fn preambles_are_one_ib_each_and_all_for_one_ring() {
     let device = device("renoir");
     let list = |target| Stream::new(&device, target, 8).unwrap().finish().unwrap();
     let [full, plain, further, last] = [0; 4].map(|_| list(gfx(&device)));
@@ -407,7 +407,7 @@ fn wherever_a_growth_breaks_the_error_sticks_and_nothing_is_lost_or_overwritten(
 }
 
 #[test]
-fn row_84_an_error_that_is_recorded_is_answered_at_the_end() {
+fn an_error_that_is_recorded_is_answered_at_the_end() {
     let device = device("navi31");
     let mut stream = Stream::new(&device, compute(&device), 8).unwrap();
     stream.record(&pm4::Nop::Bare);

@@ -1,4 +1,4 @@
-//! Checklist rows 106 and 110: waiting for what has not been submitted yet.
+//! Features 106 and 110: waiting for what has not been submitted yet.
 
 use std::sync::Arc;
 

@@ -181,7 +181,7 @@ proptest! {
 }
 
 /// Behind a small BAR, 200 MiB of visible VRAM in use leave the invisible heap alone.
-/// W-10, row 75: RADV takes the usage of all VRAM off the invisible heap, so what is visible is counted against both.
+/// W-10, feature 75: RADV takes the usage of all VRAM off the invisible heap, so what is visible is counted against both.
 #[test]
 fn the_corrected_rule_counts_visible_usage_once() {
     let memory = MemoryProperties::new(&facts("navi10"), &TableOptions::default());

@@ -155,7 +155,7 @@ fn the_address_to_replay_is_passed_on() {
 ///
 /// Source: Mesa 25.0.7 `radv_device.c`, `radv_compute_valid_memory_types`, worked by hand.
 #[test]
-fn row_73_a_bo_may_become_the_types_that_share_its_place_and_its_caching() {
+fn a_bo_may_become_the_types_that_share_its_place_and_its_caching() {
     const HIDDEN: GemCreateFlags = GemCreateFlags::NO_CPU_ACCESS;
     const COMBINED: GemCreateFlags = GemCreateFlags::CPU_GTT_USWC;
     let none = GemCreateFlags::empty();
@@ -190,7 +190,7 @@ fn row_73_a_bo_may_become_the_types_that_share_its_place_and_its_caching() {
 
 /// Row 73: encrypted memory becomes protected types only, and nothing else does.
 #[test]
-fn row_73_encrypted_memory_may_become_protected_types_only() {
+fn encrypted_memory_may_become_protected_types_only() {
     let raw = RawMemoryFacts { offers_tmz: true, ..raw_facts("navi10") };
     let memory = MemoryProperties::new(&MemoryFacts::new(&raw).unwrap(), &TableOptions::default());
     let protected = memory.types_protected();

@@ -73,7 +73,7 @@ fn a_full_counter_takes_only_what_fits_and_gives_back_as_much() {
     assert_eq!(tracker.usage(), OwnUsage::default());
 }
 
-/// W-08, W-09, row 42. RADV 25.0 gets it wrong: it would count an imported VRAM BO as invisible, and take it off the visible counter.
+/// W-08, W-09, feature 42. RADV 25.0 gets it wrong: it would count an imported VRAM BO as invisible, and take it off the visible counter.
 #[test]
 fn an_import_is_charged_once_and_to_the_account_it_is_taken_off_again() {
     let vram_and_gtt = GemDomain::VRAM | GemDomain::GTT;

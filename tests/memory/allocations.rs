@@ -53,7 +53,7 @@ fn sizes_are_rounded_to_pages_and_none_is_zero() {
 
 /// Row 64: types differ in where their addresses are and in how the GPU caches them, not only in their names.
 #[test]
-fn row_64_memory_has_the_addresses_and_the_caching_of_its_type() {
+fn memory_has_the_addresses_and_the_caching_of_its_type() {
     let (mut narrow_types, mut uncached_types) = (0, 0);
     for name in chips() {
         let manager = manager(name);
@@ -75,7 +75,7 @@ fn row_64_memory_has_the_addresses_and_the_caching_of_its_type() {
 
 /// Row 65.
 #[test]
-fn row_65_addresses_suit_any_image_and_whole_fragments_from_their_size_on() {
+fn addresses_suit_any_image_and_whole_fragments_from_their_size_on() {
     for name in chips() {
         let manager = manager(name);
         let facts = *manager.properties().facts();

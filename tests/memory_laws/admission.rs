@@ -21,7 +21,7 @@ use crate::{
     support::queue,
 };
 
-/// W-12, row 70: RADV says yes until a submission fails and the device is lost.
+/// W-12, feature 70: RADV says yes until a submission fails and the device is lost.
 #[test]
 fn a_heap_holds_no_more_than_its_size_and_imports_count() {
     let rig = Rig::new("navi21");

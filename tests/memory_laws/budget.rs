@@ -43,7 +43,7 @@ impl Clock for Hands {
     }
 }
 
-/// W-15, row 76: RADV makes four to six ioctls for each query, and clients query before each allocation.
+/// W-15, feature 76: RADV makes four to six ioctls for each query, and clients query before each allocation.
 #[test]
 fn a_budget_costs_one_ioctl_in_an_interval_and_none_in_between() {
     let rig = Rig::new("navi21");

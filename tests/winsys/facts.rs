@@ -1,4 +1,4 @@
-//! Facts about a GPU whose kernel or chip is older, or that no capture holds: checklist rows 5, 10, 15 and 16.
+//! Facts about a GPU whose kernel or chip is older, or that no capture holds: features 5, 10, 15 and 16.
 
 use crate::listener::{Change, Listener};
 use crate::support::{chip, chips, host_memory, number};
@@ -15,7 +15,7 @@ fn gpu(name: &str) -> SimDevice {
 
 /// Row 5: wherever an older kernel ends an answer, the rest of it is zero, and not what was in the buffer before.
 #[test]
-fn row_05_a_short_answer_is_completed_with_zeros() {
+fn a_short_answer_is_completed_with_zeros() {
     for name in ["navi21", "polaris10", "renoir"] {
         let (gpu, mut differing) = (gpu(name), 0);
         for (query, size) in [
@@ -68,7 +68,7 @@ fn fields_that_the_kernel_did_not_answer_are_told() {
 
 /// Row 5: zero is what the fields of the upper address half mean where there is none.
 #[test]
-fn row_05_without_an_upper_half_the_lower_one_serves() {
+fn without_an_upper_half_the_lower_one_serves() {
     // Where the upper half of the address space is told; Linux learnt it with minor 25.
     let (kernel, _) = Listener::changing(&gpu("navi21"), query::DEV_INFO, Change::Cut(336));
     let device = Device::new(kernel).unwrap();
@@ -129,7 +129,7 @@ fn raw_registers_are_those_of_the_facts() {
 ///
 /// Source: the version history in Linux 6.12 `amdgpu_drv.c`; Mesa 25.0.7 `src/amd/common/ac_gpu_info.c`.
 #[test]
-fn row_10_capabilities_come_with_their_minor_version() {
+fn capabilities_come_with_their_minor_version() {
     let brought = [
         (28, Capabilities::SCHEDULED_DEPENDENCY),
         (38, Capabilities::EMIT_MEM_SYNC),
@@ -158,7 +158,7 @@ fn row_10_capabilities_come_with_their_minor_version() {
 
 /// Row 15: GFX6 to GFX8 describe their tiling in registers, which later chips do not have.
 #[test]
-fn row_15_tiling_registers_are_the_captured_ones() {
+fn tiling_registers_are_the_captured_ones() {
     let mut compared = 0;
     for name in chips() {
         let device = crate::support::device_like_the_recording(name);
@@ -194,7 +194,7 @@ fn row_15_tiling_registers_are_the_captured_ones() {
 ///
 /// Source: Linux 6.12 `include/uapi/drm/amdgpu_drm.h`, `AMDGPU_INFO_SENSOR_GFX_SCLK` and the eleven after it.
 #[test]
-fn row_16_every_sensor_is_asked_for_by_its_number() {
+fn every_sensor_is_asked_for_by_its_number() {
     let (kernel, heard) = Listener::changing(&gpu("navi21"), query::SENSOR, Change::Echo(1000));
     let device = Device::new(kernel).unwrap();
     heard.queries.lock().unwrap().clear();

@@ -60,7 +60,7 @@ mod tests {
         assert_eq!(address.to_string(), "0000:0b:1f.7");
     }
 
-    /// Checklist row 12.
+    /// Feature 12.
     #[test]
     fn the_device_uuid_is_the_place_in_four_numbers() {
         let uuid = PciAddress { domain: 1, bus: 0x0b, device: 0x1f, function: 7 }.device_uuid();

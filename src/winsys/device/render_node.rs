@@ -182,7 +182,7 @@ mod tests {
         assert_eq!(ioctl_result(c_int::MIN, 0), Err(Errno::from_raw(c_int::MAX)));
     }
 
-    /// Checklist row 2.
+    /// Feature 2.
     #[test]
     fn interrupted_calls_start_over_and_others_do_not() {
         let script = |answers: &[(c_int, Errno)]| {

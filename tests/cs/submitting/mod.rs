@@ -1,4 +1,4 @@
-//! The requests that a queue makes for a submission: calls, chunks, retries and sync objects. Checklist rows 87 to 90, 95 to
+//! The requests that a queue makes for a submission: calls, chunks, retries and sync objects. Features 87 to 90, 95 to
 //! 102.
 
 mod keeping_nothing;

@@ -1,5 +1,5 @@
-//! Rules of bringing a device up and of submitting that no other test of the library shows: weaknesses 19, 32, 40 and 42,
-//! checklist rows 13, 14, 95 and 102.
+//! Openings of one device, and the kernel calls of its submissions: weaknesses W-19, W-32, W-40 and W-42, features 13, 14, 95 and
+//! 102 of `tests/traceability`.
 
 use std::{
     collections::BTreeSet,
@@ -82,7 +82,7 @@ fn the_file_outlives_every_object_of_it() {
 
 /// Row 14: accelerators have no graphics ring, and need none.
 #[test]
-fn row_14_a_chip_without_a_graphics_ring_computes() {
+fn a_chip_without_a_graphics_ring_computes() {
     for name in ["vega10", "navi31"] {
         let device = Device::new(Listener::without_graphics(&gpu(name))).unwrap();
         assert_eq!((device.info().ring_count(Ip::Gfx), device.info().gfx_level), (0, chip_level(name)), "{name}");
@@ -107,7 +107,7 @@ fn chip_level(name: &str) -> amdgpu_winsys::winsys::GfxLevel {
 ///
 /// Source: Mesa 25.0.7 `src/amd/vulkan/winsys/amdgpu/radv_amdgpu_cs.c`, `radv_amdgpu_cs_submit`.
 #[test]
-fn row_95_chunks_come_in_the_order_of_the_reference() {
+fn chunks_come_in_the_order_of_the_reference() {
     let (kernel, heard) = Listener::new(&gpu("navi21"));
     let device = Device::new(kernel).unwrap();
     let context = jobs::context(&device);
@@ -197,7 +197,7 @@ fn a_list_longer_than_a_call_is_cut_into_calls() {
     assert_eq!((calls.iter().sum::<usize>(), calls.len()), (ibs, ibs.div_ceil(2)), "{calls:?}");
 }
 
-/// W-42, row 102: radeonsi tries a submission again and again for as long as the kernel is out of memory.
+/// W-42, feature 102: radeonsi tries a submission again and again for as long as the kernel is out of memory.
 #[test]
 fn a_kernel_that_stays_out_of_memory_is_given_up_when_patience_ends() {
     // Far more than there is time for; a queue that does not stop gets through here, and the submission succeeds.
