@@ -26,6 +26,7 @@ pub mod addr1;
 pub mod addr2;
 pub mod addr3;
 mod bits;
+mod blocks;
 pub mod chip;
 pub mod equation;
 pub mod error;

@@ -128,6 +128,40 @@ fn fetch(tiled: &[u8], at: usize, count: usize) {
     }
 }
 
+/// Copies `N` bytes at offset `at` of `from` to offset `to_at` of `to`.
+#[inline]
+fn copy_fixed<const N: usize>((to, to_at): (&mut [u8], usize), (from, at): (&[u8], usize)) -> Option<()> {
+    let from = from.get(at..)?.first_chunk::<N>()?;
+    *to.get_mut(to_at..)?.first_chunk_mut::<N>()? = *from;
+    Some(())
+}
+
+/// Copies `count` bytes at offset `at` of `from` to offset `to_at` of `to`.
+fn copy_any((to, to_at): (&mut [u8], usize), (from, at): (&[u8], usize), count: usize) -> Option<()> {
+    let from = from.get(at..)?.get(..count)?;
+    to.get_mut(to_at..)?.get_mut(..count)?.copy_from_slice(from);
+    Some(())
+}
+
+/// The runs of a cell in the order of its rows, where each is in the order of the image.
+struct Runs<'a, const CELL: usize, const ROW: usize, const RUN: usize>(&'a [u8; 256]);
+
+impl<'a, const CELL: usize, const ROW: usize, const RUN: usize> Runs<'a, CELL, ROW, RUN> {
+    #[inline]
+    fn new<const ORDER: u32>(cell: &'a Cell) -> Self {
+        Self(if ORDER == 0 { &cell.places } else { const { &places(CELL, ROW, RUN, ORDER) } })
+    }
+
+    /// Returns the number in the image of run `x` of row `y`.
+    #[inline]
+    fn place(&self, x: usize, y: usize) -> usize {
+        // The mask tells the compiler that the index is inside the cell.
+        usize::from(self.0[(y * (ROW / RUN) + x) & 255]) & (CELL / RUN - 1)
+    }
+}
+
+// The two directions differ in the buffer that they borrow mutably, which no parameter of a type can choose: what is common to them is
+// above, and what is left of `cell` is the one loop in which source and destination change their roles.
 impl Direction for Tile<'_> {
     fn lengths(&self) -> [usize; 2] {
         [self.tiled.len(), self.rows.len()]
@@ -135,15 +169,11 @@ impl Direction for Tile<'_> {
 
     #[inline]
     fn fixed<const N: usize>(&mut self, tiled: usize, row: usize) -> Option<()> {
-        let from = self.rows.get(row..)?.first_chunk::<N>()?;
-        *self.tiled.get_mut(tiled..)?.first_chunk_mut::<N>()? = *from;
-        Some(())
+        copy_fixed::<N>((self.tiled, tiled), (self.rows, row))
     }
 
     fn any(&mut self, tiled: usize, row: usize, count: usize) -> Option<()> {
-        let from = self.rows.get(row..)?.get(..count)?;
-        self.tiled.get_mut(tiled..)?.get_mut(..count)?.copy_from_slice(from);
-        Some(())
+        copy_any((self.tiled, tiled), (self.rows, row), count)
     }
 
     fn cell<const CELL: usize, const ROW: usize, const RUN: usize, const ORDER: u32>(
@@ -153,14 +183,12 @@ impl Direction for Tile<'_> {
         row: usize,
         pitch: usize,
     ) -> Option<()> {
-        let places = if ORDER == 0 { &cell.places } else { const { &places(CELL, ROW, RUN, ORDER) } };
+        let runs = Runs::<CELL, ROW, RUN>::new::<ORDER>(cell);
         let to = self.tiled.get_mut(tiled..)?.first_chunk_mut::<CELL>()?.as_chunks_mut::<RUN>().0;
         for y in 0..CELL / ROW {
             let from = self.rows.get(row + y * pitch..)?.first_chunk::<ROW>()?.as_chunks::<RUN>().0;
             for (x, from) in from.iter().enumerate() {
-                // The mask tells the compiler that the index is inside the cell.
-                let place = usize::from(places[(y * (ROW / RUN) + x) & 255]) & (CELL / RUN - 1);
-                *to.get_mut(place)? = *from;
+                *to.get_mut(runs.place(x, y))? = *from;
             }
         }
         Some(())
@@ -178,15 +206,11 @@ impl Direction for Detile<'_> {
 
     #[inline]
     fn fixed<const N: usize>(&mut self, tiled: usize, row: usize) -> Option<()> {
-        let from = self.tiled.get(tiled..)?.first_chunk::<N>()?;
-        *self.rows.get_mut(row..)?.first_chunk_mut::<N>()? = *from;
-        Some(())
+        copy_fixed::<N>((self.rows, row), (self.tiled, tiled))
     }
 
     fn any(&mut self, tiled: usize, row: usize, count: usize) -> Option<()> {
-        let from = self.tiled.get(tiled..)?.get(..count)?;
-        self.rows.get_mut(row..)?.get_mut(..count)?.copy_from_slice(from);
-        Some(())
+        copy_any((self.rows, row), (self.tiled, tiled), count)
     }
 
     fn cell<const CELL: usize, const ROW: usize, const RUN: usize, const ORDER: u32>(
@@ -196,14 +220,12 @@ impl Direction for Detile<'_> {
         row: usize,
         pitch: usize,
     ) -> Option<()> {
-        let places = if ORDER == 0 { &cell.places } else { const { &places(CELL, ROW, RUN, ORDER) } };
+        let runs = Runs::<CELL, ROW, RUN>::new::<ORDER>(cell);
         let from = self.tiled.get(tiled..)?.first_chunk::<CELL>()?.as_chunks::<RUN>().0;
         for y in 0..CELL / ROW {
             let to = self.rows.get_mut(row + y * pitch..)?.first_chunk_mut::<ROW>()?.as_chunks_mut::<RUN>().0;
             for (x, to) in to.iter_mut().enumerate() {
-                // The mask tells the compiler that the index is inside the cell.
-                let place = usize::from(places[(y * (ROW / RUN) + x) & 255]) & (CELL / RUN - 1);
-                *to = *from.get(place)?;
+                *to = *from.get(runs.place(x, y))?;
             }
         }
         Some(())

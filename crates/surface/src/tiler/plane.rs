@@ -27,7 +27,7 @@ pub(super) trait Plane {
 
 /// The location of a layer's elements in the rows.
 #[derive(Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct RowsOrigin {
     /// The element at the start of the rows.
     pub(super) first: [u32; 2],
     /// The offset of that element in bytes.
@@ -38,7 +38,7 @@ pub(super) struct Place {
     pub(super) bytes: usize,
 }
 
-impl Place {
+impl RowsOrigin {
     fn of(&self, x: u32, y: u32) -> usize {
         self.start + (y - self.first[1]) as usize * self.pitch + (x - self.first[0]) as usize * self.bytes
     }
@@ -48,7 +48,7 @@ impl Place {
 pub(super) fn copy<D: Direction, P: Plane>(
     plane: &P,
     [x, y]: [Range<u32>; 2],
-    place: &Place,
+    place: &RowsOrigin,
     to: &mut D,
 ) -> Result<(), TilerError> {
     let Some(cell) = plane.cell() else { return elements(plane, x, y, place, to) };
@@ -107,7 +107,7 @@ fn cells<D: Direction, P: Plane>(
     plane: &P,
     cell: &Cell,
     [x, y]: [Range<u32>; 2],
-    place: &Place,
+    place: &RowsOrigin,
     to: &mut D,
 ) -> Result<(), TilerError> {
     let (copier, [w, h]) = (copier::<D>(cell), cell.sides_log2);
@@ -128,7 +128,7 @@ fn elements<D: Direction, P: Plane>(
     plane: &P,
     x: Range<u32>,
     y: Range<u32>,
-    place: &Place,
+    place: &RowsOrigin,
     to: &mut D,
 ) -> Result<(), TilerError> {
     macro_rules! sized {
@@ -147,7 +147,7 @@ fn one_by_one<D: Direction, P: Plane, const BYTES: usize>(
     plane: &P,
     x: Range<u32>,
     y: Range<u32>,
-    place: &Place,
+    place: &RowsOrigin,
     to: &mut D,
 ) -> Result<(), TilerError> {
     for row in y {

@@ -5,8 +5,9 @@ use super::blocks::BlockTables;
 use super::cell::Cell;
 use super::copy::{Detile, Direction, Tile, too_short};
 use super::error::TilerError;
-use super::plane::{self, Place, Plane};
+use super::plane::{self, Plane, RowsOrigin};
 use super::tiles::TileTables;
+use crate::blocks::BlockImage;
 use crate::equation::Texel;
 use crate::{addr1, addr2, addr3};
 
@@ -143,17 +144,7 @@ impl Subresource {
     /// Prepares a level of an image of GFX9 to GFX11.5 that starts at offset `start` of its buffer. Addresses count from the start
     /// of the buffer.
     pub(crate) fn gfx9_at(image: &addr2::Addresser, level: u32, start: u64) -> Result<Self, TilerError> {
-        let count = image.level_count();
-        let missing = TilerError::Missing { what: "level", number: level, count };
-        let (extent, samples, bytes) = image.extent(level).ok_or(missing)?;
-        let order = if let Some(mut plan) = image.plan(level) {
-            plan.base += start;
-            Order::Blocks(BlockTables::new(&plan, bytes.ilog2()))
-        } else {
-            let (base, pitch, slice) = image.linear(level).ok_or(missing)?;
-            Order::Linear { base: base + start, pitch, slice }
-        };
-        Ok(Self { order, bytes, extent, samples })
+        Self::in_blocks(image.blocks(), level, 0, start)
     }
 
     /// Prepares a level of an image of GFX12.
@@ -174,16 +165,20 @@ impl Subresource {
         swizzle: u32,
         start: u64,
     ) -> Result<Self, TilerError> {
-        let addresser = addr3::Addresser::new(image, layout)?;
-        let count = addresser.level_count();
-        let missing = TilerError::Missing { what: "level", number: level, count };
-        let (extent, samples, bytes) = addresser.extent(level).ok_or(missing)?;
-        let order = if let Some(mut plan) = addresser.plan(level) {
+        Self::in_blocks(addr3::Addresser::new(image, layout)?.blocks(), level, swizzle, start)
+    }
+
+    /// Prepares a level of an image in blocks, or of a linear one, with a tile swizzle in units of 256 bytes beside that of the
+    /// image, and from offset `start` of its buffer on.
+    fn in_blocks(image: &BlockImage, level: u32, swizzle: u32, start: u64) -> Result<Self, TilerError> {
+        let missing = TilerError::Missing { what: "level", number: level, count: image.level_count };
+        let (extent, samples, bytes) = image.extent(level).ok_or(missing)?;
+        let order = if let Some(mut plan) = image.plan(level) {
             plan.base += start;
             plan.constant ^= swizzle << 8 & crate::bits::mask(plan.block_bits);
             Order::Blocks(BlockTables::new(&plan, bytes.ilog2()))
         } else {
-            let (base, pitch, slice) = addresser.linear(level).ok_or(missing)?;
+            let (base, pitch, slice) = image.linear(level).ok_or(missing)?;
             Order::Linear { base: base + start, pitch, slice }
         };
         Ok(Self { order, bytes, extent, samples })
@@ -292,7 +287,7 @@ impl Subresource {
             let z = region.first[2] + z;
             let [x, y, _] = region.first;
             let sides = [x..x + width, y..y + height];
-            let place = Place { first: [x, y], start, pitch: layout.pitch, bytes: self.bytes as usize };
+            let place = RowsOrigin { first: [x, y], start, pitch: layout.pitch, bytes: self.bytes as usize };
             match &self.order {
                 Order::Linear { .. } => self.linear(region, z, start, layout.pitch, to)?,
                 Order::Blocks(tables) => plane::copy(&tables.plane(z, region.sample), sides, &place, to)?,

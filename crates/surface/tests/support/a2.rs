@@ -1,9 +1,9 @@
 //! `a2`: GFX9 to GFX11 with an explicit mode.
 
-use amdgpu_surface::addr2::{self, Addresser, Dimension, Image, SwizzleMode, Usage};
+use amdgpu_surface::addr2::{self, Addresser, Dimension, Image, Levels, SwizzleMode, Usage};
 use amdgpu_surface::equation::Texel;
 use amdgpu_surface::{AddrError, Chip};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{Object, Question, put};
 
@@ -51,6 +51,40 @@ pub(crate) fn image(question: &Question<'_>) -> Image {
     image
 }
 
+/// Returns the levels in the form of the goldens.
+pub(super) fn mips(levels: &Levels) -> Vec<Value> {
+    let mips = levels.as_slice().iter().map(|l| {
+        let [x, y, z] = l.tail;
+        json!([l.pitch, l.height, l.depth, l.offset, l.block_offset, l.tail_offset, x, y, z])
+    });
+    mips.collect()
+}
+
+/// Puts the addresses of the points that the golden has, or else the error, into the answer.
+pub(super) fn put_points<A>(
+    out: &mut Object,
+    question: &Question<'_>,
+    addresser: Result<A, AddrError>,
+    address: impl Fn(&A, Texel) -> Result<u64, AddrError>,
+) {
+    match addresser {
+        Err(error) => {
+            if question.out.contains_key("pts_ret") || question.out.contains_key("pts") {
+                put(out, "pts_ret", error.code());
+            }
+        }
+        Ok(addresser) => {
+            let points = question.points("pts").into_iter().map(|p| {
+                let [x, y, z, sample, level] = [0, 1, 2, 3, 4].map(|at| p[at] as u32);
+                let found = address(&addresser, Texel { x, y, z, sample, level });
+                json!([x, y, z, sample, level, found.unwrap_or(u64::MAX)])
+            });
+            let points: Vec<_> = points.collect();
+            put(out, "pts", points);
+        }
+    }
+}
+
 pub(crate) fn error(error: AddrError) -> Object {
     let mut out = Object::new();
     put(&mut out, "ret", error.code());
@@ -86,49 +120,9 @@ pub(crate) fn answer(chip: &Chip, question: &Question<'_>) -> Object {
         } else {
             put(&mut out, "first_tail", layout.first_tail);
         }
-        let mips: Vec<_> = layout
-            .levels
-            .as_slice()
-            .iter()
-            .map(|l| {
-                json!([
-                    l.pitch,
-                    l.height,
-                    l.depth,
-                    l.offset,
-                    l.block_offset,
-                    l.tail_offset,
-                    l.tail[0],
-                    l.tail[1],
-                    l.tail[2]
-                ])
-            })
-            .collect();
-        put(&mut out, "mips", mips);
+        put(&mut out, "mips", mips(&layout.levels));
     }
-    match Addresser::new(chip, &image, &layout, question.u32("xor", 0)) {
-        Err(error) => {
-            if question.out.contains_key("pts_ret") || question.out.contains_key("pts") {
-                put(&mut out, "pts_ret", error.code());
-            }
-        }
-        Ok(addresser) => {
-            let points: Vec<_> = question
-                .points("pts")
-                .iter()
-                .map(|p| {
-                    let texel = Texel {
-                        x: p[0] as u32,
-                        y: p[1] as u32,
-                        z: p[2] as u32,
-                        sample: p[3] as u32,
-                        level: p[4] as u32,
-                    };
-                    json!([p[0], p[1], p[2], p[3], p[4], addresser.address(texel).unwrap_or(u64::MAX)])
-                })
-                .collect();
-            put(&mut out, "pts", points);
-        }
-    }
+    let addresser = Addresser::new(chip, &image, &layout, question.u32("xor", 0));
+    put_points(&mut out, question, addresser, Addresser::address);
     out
 }

@@ -2,10 +2,8 @@
 
 use amdgpu_surface::Chip;
 use amdgpu_surface::addr3::{self, Addresser, Format, Image, Mode, Usage};
-use amdgpu_surface::equation::Texel;
-use serde_json::json;
 
-use super::a2::{dimension, error};
+use super::a2::{dimension, error, mips, put_points};
 use super::{Object, Question, put};
 
 pub(crate) fn image(question: &Question<'_>) -> Image {
@@ -56,49 +54,9 @@ pub(crate) fn answer(chip: &Chip, question: &Question<'_>) -> Object {
     put(&mut out, "chain_in_tail", u32::from(layout.chain_in_tail));
     if image.levels > 1 {
         put(&mut out, "first_tail", layout.first_tail);
-        let mips: Vec<_> = layout
-            .levels
-            .as_slice()
-            .iter()
-            .map(|l| {
-                json!([
-                    l.pitch,
-                    l.height,
-                    l.depth,
-                    l.offset,
-                    l.block_offset,
-                    l.tail_offset,
-                    l.tail[0],
-                    l.tail[1],
-                    l.tail[2]
-                ])
-            })
-            .collect();
-        put(&mut out, "mips", mips);
+        put(&mut out, "mips", mips(&layout.levels));
     }
-    match Addresser::new(&image, &layout) {
-        Err(error) => {
-            if question.out.contains_key("pts_ret") || question.out.contains_key("pts") {
-                put(&mut out, "pts_ret", error.code());
-            }
-        }
-        Ok(addresser) => {
-            let points: Vec<_> = question
-                .points("pts")
-                .iter()
-                .map(|p| {
-                    let texel = Texel {
-                        x: p[0] as u32,
-                        y: p[1] as u32,
-                        z: p[2] as u32,
-                        sample: p[3] as u32,
-                        level: p[4] as u32,
-                    };
-                    json!([p[0], p[1], p[2], p[3], p[4], addresser.address(texel).unwrap_or(u64::MAX)])
-                })
-                .collect();
-            put(&mut out, "pts", points);
-        }
-    }
+    let addresser = Addresser::new(&image, &layout);
+    put_points(&mut out, question, addresser, Addresser::address);
     out
 }
