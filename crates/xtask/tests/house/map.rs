@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::rooms;
+use crate::{rooms, workspace};
 
 /// Begins the table of paths.
 const TABLE: &str = "\n## Where things are\n";
@@ -89,6 +89,52 @@ fn architecture_names_every_crate_and_every_folder_in_the_src_of_one() {
     };
     let unnamed: Vec<_> = folders.chain(crates).filter(|folder| !is_named(folder)).collect();
     assert!(unnamed.is_empty(), "ARCHITECTURE.md does not say what is in {unnamed:?}");
+}
+
+/// Returns the words in code font in a column, counted from 1, of the table that begins with `head`.
+fn column<'t>(text: &'t str, head: &str, number: usize) -> Vec<&'t str> {
+    let (_, table) = text.split_once(head).unwrap_or_else(|| panic!("a table that begins with {head}"));
+    let lines = table.lines().skip_while(|line| !line.starts_with('|')).take_while(|line| line.starts_with('|'));
+    let cells = lines.filter_map(|line| line.split('|').nth(number));
+    cells.flat_map(|cell| cell.split('`').skip(1).step_by(2)).collect()
+}
+
+/// Returns the folders in `folder` that may hold files of the project.
+fn folders(folder: &Path) -> BTreeSet<String> {
+    let entries = fs::read_dir(folder).unwrap().map(Result::unwrap);
+    let folders = entries.filter(|entry| entry.file_type().unwrap().is_dir());
+    let names = folders.map(|entry| entry.file_name().into_string().unwrap());
+    names.filter(|name| name != ".git" && name != "target").collect()
+}
+
+#[test]
+fn readme_and_architecture_put_every_folder_into_one_part() {
+    const HEAD: &str = "| part | for | folders | do you need it? |\n";
+    let root = crate::root();
+    let readme = fs::read_to_string(root.join("README.md")).unwrap();
+    let named = column(&readme, HEAD, 3);
+    assert_eq!(named, column(&text(), HEAD, 3), "README.md and ARCHITECTURE.md have different folders");
+    let mut seen = BTreeSet::new();
+    for word in named.into_iter().filter(|&word| word != "crates/") {
+        assert!(seen.insert(word.to_owned()), "README.md puts `{word}` into two parts");
+    }
+    let all: BTreeSet<_> = folders(&root).into_iter().chain(folders(&root.join("crates"))).collect();
+    assert_eq!(seen, &all - &BTreeSet::from(["crates".to_owned()]), "README.md and the tree have different folders");
+}
+
+#[test]
+fn architecture_says_of_every_package_why_it_is_one() {
+    let text = text();
+    let named: BTreeSet<_> = column(&text, "| package | why it is one |\n", 1).into_iter().collect();
+    let packages = workspace::packages();
+    let unnamed: Vec<_> = packages.iter().map(|package| &*package.name).filter(|name| !named.contains(name)).collect();
+    assert!(unnamed.is_empty(), "ARCHITECTURE.md does not say why these are packages: {unnamed:?}");
+}
+
+#[test]
+fn a_column_of_a_table_has_its_words_in_code_font() {
+    let text = "| a | b |\n|---|---|\n| `c` | `d`, e |\n| f | `g` |\n\n| `h` | `i` |\n";
+    assert_eq!(column(text, "| a | b |\n", 2), ["d", "g"]);
 }
 
 #[test]

@@ -13,6 +13,7 @@ pub(crate) struct Target {
 
 /// A package of the workspace.
 pub(crate) struct Package {
+    pub(crate) name: String,
     /// Its library and its programs.
     pub(crate) targets: Vec<Target>,
 }
@@ -40,5 +41,5 @@ fn read(package: &Value) -> Package {
             is_library,
         })
     });
-    Package { targets: targets.collect() }
+    Package { name: package["name"].as_str().unwrap().to_owned(), targets: targets.collect() }
 }
