@@ -2,48 +2,20 @@
 
 use std::sync::Arc;
 
-use crate::support::{chip, chips, device, host_memory, job_time, queue};
+use crate::{
+    record::lists::{compute, dwords, gfx, run, store, tails},
+    support::{chip, chips, device, host_memory, job_time, queue},
+};
 use amdgpu_layers::FaultInjector;
 use amdgpu_sim::{SimDevice, SimKernel, SimOptions};
 use amdgpu_winsys::{
     cs::{
         self, CommandList, Execution, IbPlacement, IbPool, Inclusion, Language, NotOneIb, Packet, PacketBuf, Preambles,
-        Queue, Stream, Submission, Target, annotations, pm4, sdma,
+        Stream, Submission, Target, annotations, pm4, sdma,
     },
-    heaps::DeviceMemory,
     vamgr::GpuVa,
     winsys::{Device, Errno, GfxLevel, Ip},
 };
-
-fn gfx(device: &Device) -> pm4::Target {
-    pm4::Target::gfx(device.info().gfx_level)
-}
-
-fn compute(device: &Device) -> pm4::Target {
-    pm4::Target::compute(device.info().gfx_level)
-}
-
-fn run(queue: &Queue, list: &CommandList, memory: &DeviceMemory) {
-    let bindings = [memory.binding().clone()];
-    let fence = queue.submit(&Submission { lists: &[list], memory: &bindings, ..Submission::default() }).unwrap();
-    assert!(fence.wait(job_time()).unwrap());
-    // Retired with an ioctl-free look, so that only the test has the list.
-    assert_eq!(queue.in_flight(), 0);
-}
-
-fn dwords(memory: &DeviceMemory, count: u64) -> Vec<u32> {
-    (0..count).map(|at| memory.mapping().unwrap().load_u32(at * 4).unwrap()).collect()
-}
-
-/// A store of `value` to dword `at`.
-fn store<'a>(memory: &DeviceMemory, at: u64, value: &'a [u32; 1]) -> pm4::WriteData<'a> {
-    pm4::WriteData::new(memory.address().checked_add(4 * at).unwrap(), value)
-}
-
-/// The last dwords of each IB.
-fn tails(list: &CommandList) -> Vec<[u32; 4]> {
-    list.dwords().map(|dwords| *dwords.last_chunk().unwrap()).collect()
-}
 
 #[test]
 fn every_pm4_ib_ends_with_four_dwords_that_are_a_jump_or_a_filler() {

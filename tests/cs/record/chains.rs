@@ -1,44 +1,15 @@
 //! Chains of lists, and memory that lists keep.
 
-use crate::support::{chips, device, host_memory, job_time, jobs::patient_gpu, queue};
+use crate::{
+    record::lists::{compute, dwords, gfx, run, store, tails},
+    support::{chips, device, host_memory, job_time, jobs::patient_gpu, queue},
+};
 use amdgpu_winsys::{
     cs::{
-        self, ChainFault, CommandList, Execution, IbPlacement, IbPool, Inclusion, Keep, Queue, Stream, Submission,
-        SyncPoint, Target, pm4, sdma,
+        self, ChainFault, Execution, IbPlacement, IbPool, Inclusion, Keep, Stream, Submission, SyncPoint, Target, sdma,
     },
-    heaps::DeviceMemory,
     winsys::{Device, GfxLevel, Ip, Syncobj},
 };
-
-fn gfx(device: &Device) -> pm4::Target {
-    pm4::Target::gfx(device.info().gfx_level)
-}
-
-fn compute(device: &Device) -> pm4::Target {
-    pm4::Target::compute(device.info().gfx_level)
-}
-
-fn run(queue: &Queue, list: &CommandList, memory: &DeviceMemory) {
-    let bindings = [memory.binding().clone()];
-    let fence = queue.submit(&Submission { lists: &[list], memory: &bindings, ..Submission::default() }).unwrap();
-    assert!(fence.wait(job_time()).unwrap());
-    // Retired with an ioctl-free look, so that only the test has the list.
-    assert_eq!(queue.in_flight(), 0);
-}
-
-fn dwords(memory: &DeviceMemory, count: u64) -> Vec<u32> {
-    (0..count).map(|at| memory.mapping().unwrap().load_u32(at * 4).unwrap()).collect()
-}
-
-/// A store of `value` to dword `at`.
-fn store<'a>(memory: &DeviceMemory, at: u64, value: &'a [u32; 1]) -> pm4::WriteData<'a> {
-    pm4::WriteData::new(memory.address().checked_add(4 * at).unwrap(), value)
-}
-
-/// The last dwords of each IB.
-fn tails(list: &CommandList) -> Vec<[u32; 4]> {
-    list.dwords().map(|dwords| *dwords.last_chunk().unwrap()).collect()
-}
 
 #[test]
 fn a_replayed_list_is_chained_by_a_jump_with_the_bit_for_it_where_the_ring_has_it() {
