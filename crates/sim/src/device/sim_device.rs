@@ -183,7 +183,7 @@ impl SimDevice {
     ///
     /// Source: Linux 6.12 `amdgpu_hmm.c`, `amdgpu_hmm_invalidate_gfx`.
     pub fn before_user_memory_changes(&self, addresses: std::ops::Range<u64>) {
-        for bo in self.gpu.offsets.of_user_memory(&addresses) {
+        for bo in self.gpu.bos.offsets.of_user_memory(&addresses) {
             self.gpu.machine.events.wait(Until::Never, || bo.is_idle().then_some(()));
         }
     }
@@ -219,7 +219,7 @@ impl SimDevice {
         let memory = self.memory_info();
         DeviceCensus {
             files: self.gpu.files.load(Ordering::Acquire),
-            bos: self.gpu.offsets.live(),
+            bos: self.gpu.bos.offsets.live(),
             vram_bytes: memory.vram.heap_usage,
             visible_vram_bytes: memory.cpu_accessible_vram.heap_usage,
             gtt_bytes: memory.gtt.heap_usage,
@@ -340,7 +340,7 @@ impl SimDevice {
 
     /// Returns the current state of the connectors.
     pub(crate) fn connectors(&self) -> Vec<ConnectorFacts> {
-        let (modes, screen) = (self.gpu.modes, self.gpu.screen.as_ref());
+        let (modes, screen) = (self.gpu.display.modes, self.gpu.display.screen.as_ref());
         let configuration = screen.map(|screen| screen.configuration()).unwrap_or_default();
         let there = (0_u32..).zip(modes.connectors());
         there
@@ -375,7 +375,7 @@ impl SimDevice {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn scanned_out(&self) -> Option<Picture> {
-        self.gpu.screen.as_ref()?.picture()
+        self.gpu.display.screen.as_ref()?.picture()
     }
 
     /// Returns the PCI slot and the minor numbers of the device.

@@ -88,7 +88,7 @@ impl Entry {
             Some(primary) => {
                 (!self.access.root || primary.is_admin())
                     && (!self.access.authenticated || primary.is_authenticated())
-                    && (!self.access.master || file.gpu.masters.is_master(&file.node))
+                    && (!self.access.master || file.gpu.display.masters.is_master(&file.node))
             }
         };
         if allowed { Ok(()) } else { Err(Errno::EACCES) }
@@ -327,7 +327,7 @@ pub(crate) fn mmap_target(file: &File, offset: u64, len: u64) -> Result<Arc<Bo>,
     if file.gpu.is_unplugged() {
         return Err(Errno::ENODEV);
     }
-    let bo = file.gpu.offsets.find(offset).ok_or(Errno::EINVAL)?;
+    let bo = file.gpu.bos.offsets.find(offset).ok_or(Errno::EINVAL)?;
     if len == 0 || len.next_multiple_of(PAGE) > bo.size() {
         return Err(Errno::EINVAL);
     }

@@ -6,19 +6,18 @@ use std::{
 };
 
 use amdgpu_uapi::GemDomain;
-use parking_lot::Mutex;
 
+use super::parts::{BoTables, Display, Queues};
 use crate::{
     features::Features,
     kernel::{
         board::{Board, Facts},
-        files::{names::Names, node::Masters},
+        files::node::Masters,
         machine::Machine,
-        mm::bo::{Bo, Offsets, PAGE, Pinned, Pools},
+        mm::bo::{Bo, PAGE, Pinned, Pools},
         modes::{Modes, Screen},
         power::{Power, Process, RuntimeState, WakeCause},
-        sched::{context::Pstate, gang::Gangs, ring::Rings},
-        userq::Slots,
+        sched::ring::Rings,
     },
 };
 
@@ -32,23 +31,14 @@ pub(crate) struct Gpu {
     /// The parts that rings and user queues share.
     pub(crate) board: Arc<Board>,
     pub(crate) rings: Arc<Rings>,
-    pub(crate) names: Mutex<Names>,
     pub(crate) pools: Arc<Pools>,
     /// The VRAM that the kernel itself uses.
     _own: Option<Pinned>,
-    pub(crate) offsets: Arc<Offsets<Bo>>,
+    pub(crate) bos: BoTables,
+    pub(crate) queues: Queues,
+    pub(crate) display: Display,
+    /// The number of open files.
     pub(crate) files: AtomicU32,
-    pub(crate) pstate: Mutex<Pstate>,
-    pub(crate) masters: Masters,
-    /// The display engine, for requests about modes.
-    pub(crate) modes: Modes,
-    /// The connected display.
-    pub(crate) screen: Option<Arc<Screen>>,
-    /// Held while a submission is ordered among all others: its dependencies, its fences, and its place in the queues.
-    pub(crate) submitting: Mutex<()>,
-    pub(crate) gangs: Arc<Gangs>,
-    /// The fences of the device's user queues in memory.
-    pub(crate) slots: Arc<Slots>,
 }
 
 impl Gpu {
@@ -75,18 +65,12 @@ impl Gpu {
             machine: Arc::clone(machine),
             rings: Rings::new(&board),
             board,
-            names: Mutex::default(),
             pools,
             _own: own,
-            offsets: Arc::default(),
+            bos: BoTables::default(),
+            queues: Queues::default(),
+            display: Display { masters: Masters::default(), modes, screen },
             files: AtomicU32::new(0),
-            pstate: Mutex::default(),
-            masters: Masters::default(),
-            modes,
-            screen,
-            submitting: Mutex::default(),
-            gangs: Arc::default(),
-            slots: Arc::default(),
             facts,
         })
     }
@@ -129,7 +113,7 @@ impl Gpu {
     /// Handles the closing of a BO's handle by a file. After the last handle of all files, the BO lives only as long as its dma-buf
     /// is open.
     pub(crate) fn handle_closed(&self, bo: &Bo) {
-        let link = self.names.lock().handle_closed(bo);
+        let link = self.bos.names.lock().handle_closed(bo);
         if let Some(link) = link {
             self.machine.descriptors.orphan_behind(link);
         }

@@ -97,7 +97,7 @@ impl File {
 
     /// Creates a file of the primary node.
     pub(crate) fn primary(gpu: &Arc<Gpu>, is_admin: bool) -> Self {
-        Self::of_node(gpu, gpu.machine.next_file(), Node::primary(&gpu.masters, is_admin))
+        Self::of_node(gpu, gpu.machine.next_file(), Node::primary(&gpu.display.masters, is_admin))
     }
 
     fn of_node(gpu: &Arc<Gpu>, number: u64, node: Node) -> Self {
@@ -152,7 +152,7 @@ impl File {
     ///
     /// Source: Linux 6.12 `drm_mode_object.c`, `__drm_mode_object_find`.
     pub(crate) fn object(&self, id: u32) -> Option<Object> {
-        self.gpu.modes.find(id).filter(|object| !object.is_leasable() || self.node.holds(id))
+        self.gpu.display.modes.find(id).filter(|object| !object.is_leasable() || self.node.holds(id))
     }
 
     /// Returns the BO of a handle.
@@ -222,7 +222,7 @@ impl File {
         self.killed.store(true, Ordering::Release);
         let rings = {
             // A submission is either in all of its queues, or detects that its process was killed.
-            let _device_order = self.gpu.submitting.lock();
+            let _device_order = self.gpu.queues.submitting.lock();
             let rings = self.gpu.rings.started();
             for ring in &rings {
                 ring.kill_queued(self.number);
@@ -270,24 +270,24 @@ impl Drop for File {
         for queue in self.user_queues.get_mut().clear() {
             queue.finish_by(deadline);
         }
-        if let Some(screen) = &self.gpu.screen {
+        if let Some(screen) = &self.gpu.display.screen {
             screen.remove_all(self.number, &self.outbox);
         }
         self.syncobjs.get_mut().clear();
         for bo in self.handles.get_mut().clear() {
             self.gpu.handle_closed(&bo);
         }
-        self.gpu.masters.forget(&self.node);
+        self.gpu.display.masters.forget(&self.node);
         let contexts = self.contexts.lock().clear();
         for context in contexts {
-            self.gpu.pstate.lock().release(&context);
+            self.gpu.queues.pstate.lock().release(&context);
         }
         let bound = std::mem::replace(&mut *self.vm.lock(), Vm::new(&self.gpu.facts.profile.dev_info));
         drop(bound);
         self.bo_lists.get_mut().clear();
         self.gpu.pools.forget_vm(self.number);
         let is_last = self.gpu.files.fetch_sub(1, Ordering::AcqRel) == 1;
-        if let Some(screen) = self.gpu.screen.as_ref().filter(|_| is_last) {
+        if let Some(screen) = self.gpu.display.screen.as_ref().filter(|_| is_last) {
             screen.give_to_console(|| self.gpu.files.load(Ordering::Acquire) > 0);
         }
     }

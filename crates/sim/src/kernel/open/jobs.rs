@@ -37,7 +37,7 @@ impl Jobs {
         let Some(gpu) = self.gpu.upgrade() else { return };
         let rings = {
             // A submission is either in all of its queues, or detects that its process has ended.
-            let _device_order = gpu.submitting.lock();
+            let _device_order = gpu.queues.submitting.lock();
             let rings = gpu.rings.started();
             for ring in &rings {
                 ring.abandon(self.file);

@@ -65,8 +65,8 @@ pub(crate) fn create(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     }
     let alignment = request.alignment.next_multiple_of(PAGE);
     let bo = Bo::create(New {
-        identity: Identity::new(Attributes { size, alignment, preferred, allowed, flags: kept }, &file.gpu.offsets),
-        offsets: Arc::clone(&file.gpu.offsets),
+        identity: Identity::new(Attributes { size, alignment, preferred, allowed, flags: kept }, &file.gpu.bos.offsets),
+        offsets: Arc::clone(&file.gpu.bos.offsets),
         taken,
         user_pages: None,
         reservation,
@@ -260,8 +260,8 @@ pub(crate) fn userptr(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let attributes = Attributes { size: request.size, alignment: 0, preferred, allowed, flags: FORCED };
     let bo = Bo::create(New {
         taken,
-        identity: Identity::new(attributes, &file.gpu.offsets),
-        offsets: Arc::clone(&file.gpu.offsets),
+        identity: Identity::new(attributes, &file.gpu.bos.offsets),
+        offsets: Arc::clone(&file.gpu.bos.offsets),
         user_pages: Some(pages),
         reservation,
     });

@@ -16,14 +16,14 @@ use crate::kernel::{
 pub(crate) fn flink(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let mut request: GemFlink = argument(bytes)?;
     let bo = file.bo(request.handle).ok_or(Errno::ENOENT)?;
-    request.name = file.gpu.names.lock().name(&bo)?;
+    request.name = file.gpu.bos.names.lock().name(&bo)?;
     fill(bytes, &request)
 }
 
 /// Performs GEM_OPEN: returns a new handle for every call, even if the file already has one.
 pub(crate) fn open(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let mut request: GemOpen = argument(bytes)?;
-    let names = file.gpu.names.lock();
+    let names = file.gpu.bos.names.lock();
     let bo = names.find(request.name).ok_or(Errno::ENOENT)?;
     if is_private(file, &bo) {
         return Err(Errno::EPERM);

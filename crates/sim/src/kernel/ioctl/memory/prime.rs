@@ -28,7 +28,7 @@ pub(crate) fn handle_to_fd(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
         return Err(Errno::EPERM);
     }
     // The lock prevents the last handle from being closed concurrently.
-    let names = file.gpu.names.lock();
+    let names = file.gpu.bos.names.lock();
     let mut handles = file.handles.lock();
     if !handles.holds(&bo) {
         return Err(Errno::ENOENT);
@@ -52,12 +52,12 @@ pub(crate) fn fd_to_handle(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let id = FileId::of(fd)?;
     let Some(Shared::DmaBuf(dma_buf)) = file.gpu.machine.descriptors.find(fd)? else { return Err(Errno::EINVAL) };
     // Imports are serialized, so that two imports of one dma-buf return one handle.
-    let _names = file.gpu.names.lock();
+    let _names = file.gpu.bos.names.lock();
     let mut handles = file.handles.lock();
     request.handle = if let Some(known) = handles.of_dma_buf(id) {
         known
     } else {
-        let bo = if dma_buf.bo().is_of(&file.gpu.offsets) {
+        let bo = if dma_buf.bo().is_of(&file.gpu.bos.offsets) {
             Arc::clone(dma_buf.bo())
         } else {
             import_foreign(&file.gpu, dma_buf.bo())?
@@ -84,8 +84,8 @@ fn import_foreign(gpu: &Gpu, source: &Arc<Bo>) -> Result<Arc<Bo>, Errno> {
     let (taken, _) = gpu.pools.place(wanted)?;
     let new = New {
         taken,
-        identity: Identity::new(attributes, &gpu.offsets),
-        offsets: Arc::clone(&gpu.offsets),
+        identity: Identity::new(attributes, &gpu.bos.offsets),
+        offsets: Arc::clone(&gpu.bos.offsets),
         user_pages: None,
         reservation: Arc::clone(&source.reservation),
     };

@@ -93,7 +93,7 @@ impl List {
     ///
     /// EINVAL if a value is not valid for its property or refers to an object that does not exist; the error that ended the list.
     pub(super) fn make(&self, file: &File, change: &mut Change<'_>) -> Result<(), Errno> {
-        let screen = file.gpu.screen.as_ref().ok_or(Errno::EINVAL)?;
+        let screen = file.gpu.display.screen.as_ref().ok_or(Errno::EINVAL)?;
         let mut assignment = Assignment { file, screen, change };
         self.wanted.iter().try_for_each(|wanted| assignment.set(wanted))?;
         self.end
@@ -210,7 +210,7 @@ impl Assignment<'_, '_> {
 ///
 /// EINVAL for another object, EACCES for a CRTC that the file's master may not use.
 fn crtc(file: &File, id: u32) -> Result<Option<u32>, Errno> {
-    match file.gpu.modes.find(id) {
+    match file.gpu.display.modes.find(id) {
         None if id == 0 => Ok(None),
         Some(Object::Crtc(_)) if !file.node.holds(id) => Err(Errno::EACCES),
         Some(Object::Crtc(index)) => Ok(Some(index)),

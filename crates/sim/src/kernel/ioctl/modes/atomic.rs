@@ -103,8 +103,9 @@ impl<'f> Prepared<'f> {
                 file.outbox.reserve()?;
                 signal.event = Some((Arc::clone(&file.outbox), user_data));
             }
-            signal.fence =
-                places.contains_key(&crtc).then(|| Fence::of_crtc(&file.gpu.machine.events, file.gpu.modes.crtc(crtc)));
+            signal.fence = places
+                .contains_key(&crtc)
+                .then(|| Fence::of_crtc(&file.gpu.machine.events, file.gpu.display.modes.crtc(crtc)));
             let fence = signal.fence.clone();
             prepared.signals.push(signal);
             if let (Some(fence), Some(place)) = (fence, places.get(&crtc)) {

@@ -35,7 +35,7 @@ pub(crate) fn destroy(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
 pub(crate) fn get(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let request: ModeGetBlob = argument(bytes)?;
     // Without a display there are no blobs.
-    let blob = file.gpu.screen.as_ref().and_then(|screen| screen.blob(request.blob_id)).ok_or(Errno::ENOENT)?;
+    let blob = file.gpu.display.screen.as_ref().and_then(|screen| screen.blob(request.blob_id)).ok_or(Errno::ENOENT)?;
     let length = u32::try_from(blob.data.len()).map_err(|_| Errno::EINVAL)?;
     if request.length == length {
         user::write_bytes(request.data, &blob.data)?;

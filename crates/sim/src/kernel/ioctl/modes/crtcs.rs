@@ -46,7 +46,7 @@ pub(crate) fn set(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
         }
         let plane = whole(framebuffer, crtc, mode, (request.x, request.y))?;
         // No display is connected to the other connectors.
-        if connectors.clone()? != [file.gpu.modes.connectors().start] {
+        if connectors.clone()? != [file.gpu.display.modes.connectors().start] {
             return Err(Errno::EINVAL);
         }
         turn_on(change, screen, plane, mode)
@@ -55,7 +55,7 @@ pub(crate) fn set(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
 
 /// Refuses to show something on a CRTC whose primary plane was not leased with it (EACCES). Turning it off is allowed.
 fn require_plane(file: &File, crtc: u32, is_shown: bool) -> Result<(), Errno> {
-    let plane = file.gpu.modes.planes().start + crtc;
+    let plane = file.gpu.display.modes.planes().start + crtc;
     if is_shown && !file.node.holds(plane) { Err(Errno::EACCES) } else { Ok(()) }
 }
 
@@ -79,7 +79,7 @@ fn whole(framebuffer: Arc<Framebuffer>, crtc: u32, mode: ModeInfo, (x, y): (u32,
 ///
 /// EINVAL if there are none or too many, ENOENT if one does not exist, EFAULT if they cannot be read.
 fn read_connectors(file: &File, request: &ModeCrtc) -> Result<Vec<u32>, Errno> {
-    let connectors = file.gpu.modes.connectors();
+    let connectors = file.gpu.display.modes.connectors();
     let is_there = |id: &u32| matches!(file.object(*id), Some(Object::Connector(..)));
     let count = usize::try_from(request.count_connectors).unwrap_or(usize::MAX);
     if count == 0 || count > connectors.len() {

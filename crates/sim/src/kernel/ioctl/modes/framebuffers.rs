@@ -134,7 +134,7 @@ pub(crate) fn close(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
 /// Returns a new handle of a framebuffer's BO for a privileged client, otherwise 0.
 fn handle(file: &File, framebuffer: &Framebuffer) -> Result<u32, Errno> {
     let is_admin = file.node.as_primary().is_some_and(Primary::is_admin);
-    if !is_admin && !file.gpu.masters.is_master(&file.node) {
+    if !is_admin && !file.gpu.display.masters.is_master(&file.node) {
         return Ok(0);
     }
     file.handles.lock().insert(&framebuffer.bo)

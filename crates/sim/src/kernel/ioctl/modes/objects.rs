@@ -28,9 +28,9 @@ pub(super) const LARGEST: u32 = 16384;
 /// Performs MODE_GETRESOURCES. The framebuffers are those of the file, the CRTCs and connectors those that its master may use.
 pub(crate) fn resources(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let mut request: ModeCardRes = argument(bytes)?;
-    let modes = file.gpu.modes;
+    let modes = file.gpu.display.modes;
     let ids = |range: std::ops::Range<u32>| range.filter(|id| file.object(*id).is_some()).collect::<Vec<_>>();
-    let framebuffers = file.gpu.screen.as_ref().map(|screen| screen.of_file(file.number)).unwrap_or_default();
+    let framebuffers = file.gpu.display.screen.as_ref().map(|screen| screen.of_file(file.number)).unwrap_or_default();
     request.count_fbs = list(request.fb_id_ptr, request.count_fbs, &framebuffers)?;
     request.count_crtcs = list(request.crtc_id_ptr, request.count_crtcs, &ids(modes.crtcs()))?;
     request.count_encoders = list(request.encoder_id_ptr, request.count_encoders, &ids(modes.encoders()))?;
@@ -62,14 +62,14 @@ pub(crate) fn crtc(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
 
 /// Returns the id of a CRTC that a file's master may use; 0 for none or another one.
 fn crtc_id(file: &File, crtc: Option<u32>) -> u32 {
-    crtc.map(|index| file.gpu.modes.crtc(index)).filter(|id| file.node.holds(*id)).unwrap_or(0)
+    crtc.map(|index| file.gpu.display.modes.crtc(index)).filter(|id| file.node.holds(*id)).unwrap_or(0)
 }
 
 /// Returns the CRTCs of a mask that a file's master may use, counted among those.
 ///
 /// Source: Linux 6.12 `drm_lease.c`, `drm_lease_filter_crtcs`.
 fn visible_crtcs(file: &File, mask: u32) -> u32 {
-    let crtcs = file.gpu.modes.crtcs();
+    let crtcs = file.gpu.display.modes.crtcs();
     let visible = (0..).zip(crtcs).filter(|(_, id)| file.node.holds(*id));
     (0..).zip(visible).map(|(at, (index, _))| (mask >> index & 1) << at).sum()
 }
@@ -77,7 +77,7 @@ fn visible_crtcs(file: &File, mask: u32) -> u32 {
 /// Performs MODE_GETENCODER.
 pub(crate) fn encoder(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let ModeGetEncoder { encoder_id, .. } = argument(bytes)?;
-    let modes = file.gpu.modes;
+    let modes = file.gpu.display.modes;
     let Some(Object::Encoder(index)) = modes.find(encoder_id) else { return Err(Errno::ENOENT) };
     let answer = ModeGetEncoder {
         encoder_id,
@@ -92,13 +92,13 @@ pub(crate) fn encoder(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
 /// Performs MODE_GETCONNECTOR. A connector without a display has no modes.
 pub(crate) fn connector(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let request: ModeGetConnector = argument(bytes)?;
-    let modes = file.gpu.modes;
+    let modes = file.gpu.display.modes;
     let found = file.object(request.connector_id);
     let Some(object @ Object::Connector(index, connector)) = found else { return Err(Errno::ENOENT) };
     let lists = (request.props_ptr, request.prop_values_ptr);
     let count_props = properties::write(file, object, lists, request.count_props)?;
     let count_encoders = whole(request.encoders_ptr, request.count_encoders, &[modes.encoder(index)])?;
-    let modes_there: &[ModeInfo] = match &file.gpu.screen {
+    let modes_there: &[ModeInfo] = match &file.gpu.display.screen {
         Some(screen) if index == 0 => &[screen.mode],
         _ => &[],
     };
@@ -127,7 +127,7 @@ pub(crate) fn connector(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
 /// none.
 pub(crate) fn plane_resources(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let mut request: ModeGetPlaneRes = argument(bytes)?;
-    let seen = file.gpu.modes.planes().filter(|id| file.object(*id).is_some());
+    let seen = file.gpu.display.modes.planes().filter(|id| file.object(*id).is_some());
     let planes: Vec<_> = if caps::of(file)?.universal_planes { seen.collect() } else { Vec::new() };
     request.count_planes = list(request.plane_id_ptr, request.count_planes, &planes)?;
     fill(bytes, &request)
@@ -138,7 +138,8 @@ pub(crate) fn plane(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let mut request: ModeGetPlane = argument(bytes)?;
     let found = file.object(request.plane_id);
     let Some(Object::Plane(index)) = found else { return Err(Errno::ENOENT) };
-    let (state, (crtc, is_cursor)) = (values::configuration(file).plane(index), file.gpu.modes.plane_use(index));
+    let (state, (crtc, is_cursor)) =
+        (values::configuration(file).plane(index), file.gpu.display.modes.plane_use(index));
     request.crtc_id = crtc_id(file, state.crtc);
     request.fb_id = state.framebuffer.map_or(0, |framebuffer| framebuffer.id);
     request.gamma_size = 0;

@@ -35,7 +35,7 @@ pub(crate) fn set(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
         });
         Ok(())
     };
-    if file.gpu.modes.plane_use(index).1 {
+    if file.gpu.display.modes.plane_use(index).1 {
         let mut change = screen.change();
         make(&mut change)?;
         return change.commit_cursor(index);
@@ -61,8 +61,8 @@ fn set_cursor(file: &File, request: ModeCursor) -> Result<(), Errno> {
         return Err(Errno::EINVAL);
     }
     let Some(Object::Crtc(crtc)) = file.object(crtc_id) else { return Err(Errno::ENOENT) };
-    let index = file.gpu.modes.cursor_of(crtc);
-    if !file.node.holds(file.gpu.modes.planes().start + index) {
+    let index = file.gpu.display.modes.cursor_of(crtc);
+    if !file.node.holds(file.gpu.display.modes.planes().start + index) {
         return Err(Errno::EACCES);
     }
     let mut change = screen.change();

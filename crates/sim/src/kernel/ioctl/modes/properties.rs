@@ -46,7 +46,7 @@ pub(super) fn find(file: &File, id: u32, kind: u32) -> Result<Object, Errno> {
         return Some(object).filter(|object| is_wanted(object.kind())).ok_or(Errno::ENOENT);
     }
     // Without a display there are neither framebuffers nor blobs.
-    let screen = file.gpu.screen.as_ref().ok_or(Errno::ENOENT)?;
+    let screen = file.gpu.display.screen.as_ref().ok_or(Errno::ENOENT)?;
     let is_framebuffer = is_wanted(MODE_OBJECT_FB) && screen.framebuffer(id).is_some();
     let is_blob = is_wanted(MODE_OBJECT_BLOB) && screen.blob(id).is_some();
     Err(if is_framebuffer || is_blob { Errno::EINVAL } else { Errno::ENOENT })

@@ -13,21 +13,21 @@ const OFF: u64 = 3;
 
 /// Returns the configuration of the display engine. It is empty if no display is plugged in.
 pub(super) fn configuration(file: &File) -> Configuration {
-    file.gpu.screen.as_ref().map(|screen| screen.configuration()).unwrap_or_default()
+    file.gpu.display.screen.as_ref().map(|screen| screen.configuration()).unwrap_or_default()
 }
 
 /// Returns the id of the EDID of the display, or 0.
 fn edid(file: &File) -> u64 {
-    file.gpu.screen.as_ref().and_then(|screen| screen.edid()).map_or(0, |blob| blob.id.into())
+    file.gpu.display.screen.as_ref().and_then(|screen| screen.edid()).map_or(0, |blob| blob.id.into())
 }
 
 /// Returns the value of a property of an object; `None` if the object does not have the property.
 pub(super) fn value(file: &File, all: &Configuration, object: Object, key: Key) -> Option<u64> {
-    let crtc_id = |index: Option<u32>| index.map_or(0, |index| u64::from(file.gpu.modes.crtc(index)));
+    let crtc_id = |index: Option<u32>| index.map_or(0, |index| u64::from(file.gpu.display.modes.crtc(index)));
     let signed = |value: i32| i64::from(value).cast_unsigned();
     Some(match object {
         Object::Plane(index) => {
-            let (state, (_, is_cursor)) = (all.plane(index), file.gpu.modes.plane_use(index));
+            let (state, (_, is_cursor)) = (all.plane(index), file.gpu.display.modes.plane_use(index));
             match key {
                 Key::PlaneType => 1 + u64::from(is_cursor),
                 Key::FbId => state.framebuffer.map_or(0, |framebuffer| framebuffer.id.into()),
@@ -41,7 +41,7 @@ pub(super) fn value(file: &File, all: &Configuration, object: Object, key: Key) 
                 Key::SrcW => state.source.width.into(),
                 Key::SrcH => state.source.height.into(),
                 Key::InFenceFd => u64::MAX,
-                Key::InFormats => file.gpu.screen.as_ref()?.in_formats(is_cursor)?.into(),
+                Key::InFormats => file.gpu.display.screen.as_ref()?.in_formats(is_cursor)?.into(),
                 _ => return None,
             }
         }

@@ -50,7 +50,7 @@ fn tell(file: &File, screen: &Arc<Screen>, awaited: Awaited) -> Result<u64, Errn
 
 /// Returns the index of a CRTC from its index among those that the file's master may use.
 fn nth_visible(file: &File, nth: u32) -> Result<u32, Errno> {
-    let visible = (0..).zip(file.gpu.modes.crtcs()).filter(|(_, id)| file.node.holds(*id));
+    let visible = (0..).zip(file.gpu.display.modes.crtcs()).filter(|(_, id)| file.node.holds(*id));
     visible.map(|(index, _)| index).nth(nth as usize).ok_or(Errno::EINVAL)
 }
 
@@ -69,7 +69,7 @@ pub(crate) fn wait(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let asked = if has(VBLANK_RELATIVE) { count + u64::from(request.sequence) } else { blanks.wide(request.sequence) };
     let wanted = wanted(count, asked, has(VBLANK_NEXT_ON_MISS));
     if has(VBLANK_EVENT) {
-        let (crtc_id, user_data) = (file.gpu.modes.crtc(crtc), request.signal);
+        let (crtc_id, user_data) = (file.gpu.display.modes.crtc(crtc), request.signal);
         let outbox = Arc::clone(&file.outbox);
         let told = tell(file, screen, Awaited { count: wanted, crtc_id, user_data, is_sequence: false, outbox })?;
         return fill(bytes, &WaitVblank { sequence: told as u32, ..request });

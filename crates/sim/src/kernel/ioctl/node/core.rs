@@ -56,7 +56,7 @@ pub(crate) fn get_cap(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
         cap::DUMB_PREFERRED_DEPTH => Some(24),
         cap::PRIME => Some(3),
         cap::CURSOR_WIDTH | cap::CURSOR_HEIGHT => {
-            Some(file.gpu.screen.as_ref().map_or(64, |screen| screen.cursor.into()))
+            Some(file.gpu.display.screen.as_ref().map_or(64, |screen| screen.cursor.into()))
         }
         cap::ADDFB2_MODIFIERS => Some(modifiers(file)),
         cap::PAGE_FLIP_TARGET => Some(0),

@@ -41,7 +41,7 @@ pub(crate) fn create(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
 /// ENOENT for an object that does not exist, EINVAL for one that cannot be leased or if a CRTC, a connector or a plane that the
 /// client sees is missing, ENOSPC for one that is named twice.
 fn objects(file: &File, ids: &[u32]) -> Result<BTreeSet<u32>, Errno> {
-    let modes = file.gpu.modes;
+    let modes = file.gpu.display.modes;
     let mut found = Vec::with_capacity(ids.len());
     for &id in ids {
         match modes.find(id) {
@@ -75,7 +75,7 @@ fn objects(file: &File, ids: &[u32]) -> Result<BTreeSet<u32>, Errno> {
 
 /// Returns `true` if the id is that of a framebuffer or a blob.
 fn is_made_by_a_client(file: &File, id: u32) -> bool {
-    file.gpu.screen.as_ref().is_some_and(|screen| screen.framebuffer(id).is_some() || screen.blob(id).is_some())
+    file.gpu.display.screen.as_ref().is_some_and(|screen| screen.framebuffer(id).is_some() || screen.blob(id).is_some())
 }
 
 /// Performs MODE_LIST_LESSEES.
@@ -96,8 +96,8 @@ pub(crate) fn get(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
         return Err(Errno::EINVAL);
     }
     let all = || {
-        let made = file.gpu.screen.as_ref().map(|screen| screen.ids()).unwrap_or_default();
-        file.gpu.modes.ids().chain(made).collect()
+        let made = file.gpu.display.screen.as_ref().map(|screen| screen.ids()).unwrap_or_default();
+        file.gpu.display.modes.ids().chain(made).collect()
     };
     let objects = primary(file)?.leased().unwrap_or_else(all);
     let count_objects = write(request.objects_ptr, request.count_objects, &objects)?;

@@ -91,10 +91,10 @@ pub(crate) fn set_version(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
 
 /// Performs SET_MASTER.
 pub(crate) fn set_master(file: &File, _: &mut [u8]) -> Result<(), Errno> {
-    file.gpu.masters.set(primary(file)?)
+    file.gpu.display.masters.set(primary(file)?)
 }
 
 /// Performs DROP_MASTER.
 pub(crate) fn drop_master(file: &File, _: &mut [u8]) -> Result<(), Errno> {
-    file.gpu.masters.drop_master(primary(file)?)
+    file.gpu.display.masters.drop_master(primary(file)?)
 }

@@ -36,7 +36,7 @@ pub(crate) fn ctx(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
         }
         ctx_op::GET_STABLE_PSTATE => {
             file.context(request.ctx_id)?;
-            put(bytes, &CtxPstateAnswer { flags: file.gpu.pstate.lock().level(), pad: 0 })
+            put(bytes, &CtxPstateAnswer { flags: file.gpu.queues.pstate.lock().level(), pad: 0 })
         }
         ctx_op::SET_STABLE_PSTATE => set_pstate(file, &request),
         _ => Err(Errno::EINVAL),
@@ -45,7 +45,7 @@ pub(crate) fn ctx(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
 
 fn alloc(file: &File, wanted: i32, bytes: &mut [u8]) -> Result<(), Errno> {
     let high = matches!(wanted, priority::HIGH | priority::VERY_HIGH);
-    if high && !file.gpu.facts.options.may_raise_priority && !file.gpu.masters.is_master(&file.node) {
+    if high && !file.gpu.facts.options.may_raise_priority && !file.gpu.display.masters.is_master(&file.node) {
         // The answer's first word, which overlays the operation, is written even so.
         put(bytes, &0_u32)?;
         return Err(Errno::EACCES);
@@ -57,7 +57,7 @@ fn alloc(file: &File, wanted: i32, bytes: &mut [u8]) -> Result<(), Errno> {
 
 fn free(file: &File, id: u32) -> Result<(), Errno> {
     let context = file.contexts.lock().remove(id).ok_or(Errno::EINVAL)?;
-    file.gpu.pstate.lock().release(&context);
+    file.gpu.queues.pstate.lock().release(&context);
     Ok(())
 }
 
@@ -67,7 +67,7 @@ fn set_pstate(file: &File, request: &Ctx) -> Result<(), Errno> {
     if request.flags > HIGHEST {
         return Err(Errno::EINVAL);
     }
-    file.gpu.pstate.lock().set(&context, request.flags)
+    file.gpu.queues.pstate.lock().set(&context, request.flags)
 }
 
 /// Performs VM. All files that reserve a VMID share one, so VMIDs cannot run out.

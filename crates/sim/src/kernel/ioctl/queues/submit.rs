@@ -360,7 +360,7 @@ fn commit(file: &File, context: &Arc<Context>, parsed: &Parsed, mut bos: Vec<Arc
     }
     bos.extend(parsed.user_fence.iter().map(|(bo, _)| Arc::clone(bo)));
     parse_video_ibs(file, parsed, &bos)?;
-    let _device_order = file.gpu.submitting.lock();
+    let _device_order = file.gpu.queues.submitting.lock();
     file.gpu.machine.descriptors.sweep();
     let settled = file.gpu.pools.settle(file.number, file.payer().as_deref(), bos.iter().map(|bo| &bo.taken))?;
     let rings: Vec<_> = parsed
@@ -404,7 +404,7 @@ fn commit(file: &File, context: &Arc<Context>, parsed: &Parsed, mut bos: Vec<Arc
             fence: Arc::clone(fence),
             dependencies: dependencies.clone(),
             scheduled,
-            gang: (!followers.is_empty()).then(|| Gang::new(leader_fence, &file.gpu.gangs)),
+            gang: (!followers.is_empty()).then(|| Gang::new(leader_fence, &file.gpu.queues.gangs)),
             user_fence: user_fence.map(|(bo, offset)| (Arc::clone(bo), *offset, number)),
             shadow: parsed.shadow.filter(|_| member.ip == Ip::Gfx),
             faults: Arc::clone(&file.faults),

@@ -67,7 +67,7 @@ fn create(file: &File, request: &Userq) -> Result<UserQueue, Errno> {
     let priority = request.flags & USERQ_PRIORITY_MASK;
     if priority == userq_priority::HIGH
         && !file.gpu.facts.options.may_raise_priority
-        && !file.gpu.masters.is_master(&file.node)
+        && !file.gpu.display.masters.is_master(&file.node)
     {
         return Err(Errno::EACCES);
     }
@@ -91,8 +91,8 @@ fn create(file: &File, request: &Userq) -> Result<UserQueue, Errno> {
         doorbell,
         doorbell_offset,
         write_bo,
-        view: View::new(&file.vm, &file.gpu.slots),
-        slot: file.gpu.slots.take()?,
+        view: View::new(&file.vm, &file.gpu.queues.slots),
+        slot: file.gpu.queues.slots.take()?,
         faults: Arc::clone(&file.faults),
         meter: file.work.meter(ip),
         owner: file.number,

@@ -32,7 +32,7 @@ pub(crate) fn signal(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let read = bos(file, request.bo_read_handles, request.num_bo_read_handles)?;
     let written = bos(file, request.bo_write_handles, request.num_bo_write_handles)?;
     let queue = file.user_queues.lock().get(request.queue_id).cloned().ok_or(Errno::ENOENT)?;
-    let _device_order = file.gpu.submitting.lock();
+    let _device_order = file.gpu.queues.submitting.lock();
     let fence = queue.signal()?;
     for (bos, writes) in [(&read, false), (&written, true)] {
         for bo in bos {
