@@ -124,13 +124,13 @@ pub(crate) fn lookup(file: &File, request: Request) -> Result<Entry, Errno> {
         return Err(Errno::ENODEV);
     }
     if request.kind() != b'd' {
-        file.gpu.board.complaints.say(format!("ioctl {request:?} is no DRM request"));
+        file.gpu.board.complaints.report(format!("ioctl {request:?} is no DRM request"));
         return Err(Errno::ENOTTY);
     }
     let newer =
         newer_line(request.number()).filter(|(feature, _)| file.gpu.facts.has(*feature)).map(|(_, entry)| entry);
     newer.or_else(|| line(request.number())).ok_or_else(|| {
-        file.gpu.board.complaints.say(format!("ioctl {request:?}: no DRM or amdgpu request has this number"));
+        file.gpu.board.complaints.report(format!("ioctl {request:?}: no DRM or amdgpu request has this number"));
         Errno::EINVAL
     })
 }

@@ -56,7 +56,7 @@ impl Gpu {
         let own = Some(options.kernel_vram).filter(|&bytes| bytes <= profile.memory.vram.total_heap_size);
         let own = own.and_then(|bytes| pools.pin(GemDomain::VRAM, false, bytes.next_multiple_of(PAGE)).ok());
         if own.is_none() {
-            board.complaints.say(format!("VRAM has no room for the kernel's own {} bytes", options.kernel_vram));
+            board.complaints.report(format!("VRAM has no room for the kernel's own {} bytes", options.kernel_vram));
         }
         let modes = Modes::new(profile.is_apu());
         let display = options.display;

@@ -20,7 +20,7 @@ pub(crate) struct Complaints {
 
 impl Complaints {
     /// Records a complaint and logs it as an error.
-    pub(crate) fn say(&self, complaint: String) {
+    pub(crate) fn report(&self, complaint: String) {
         tracing::error!("{complaint}");
         let mut all = self.all.lock();
         if all.len() < MOST {

@@ -44,7 +44,7 @@ impl Listed {
         let is_resident =
             bo.attributes().flags.contains(GemCreateFlags::VM_ALWAYS_VALID) || self.offsets.contains(&bo.mmap_offset());
         if !is_resident {
-            self.complaints.say(format!("a job touches {va}, whose BO its submission does not list"));
+            self.complaints.report(format!("a job touches {va}, whose BO its submission does not list"));
         }
         is_resident
     }

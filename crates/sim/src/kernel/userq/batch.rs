@@ -220,11 +220,11 @@ impl gpu::Job for Batch<'_> {
 
     fn fault_by(&self, fault: PageFault, source: FaultSource, place: Place) {
         self.queue.parts.faults.record(fault, source, place.target);
-        self.queue.board.complaints.say(format!("{place}: {fault}"));
+        self.queue.board.complaints.report(format!("{place}: {fault}"));
     }
 
     fn hung(&self, reason: &str) {
-        self.queue.board.complaints.say(reason.to_owned());
+        self.queue.board.complaints.report(reason.to_owned());
     }
 
     fn is_cancelled(&self) -> bool {

@@ -139,7 +139,7 @@ impl QueueState {
         if let Some(fault) = why.fetch() {
             self.parts.faults.record_fetch(fault, Some(self.parts.target));
         }
-        self.board.complaints.say(format!("a user queue of {} hangs: {why}", self.parts.target));
+        self.board.complaints.report(format!("a user queue of {} hangs: {why}", self.parts.target));
         self.board.complaints.hung(HangRecord {
             ring: format!("a user queue of {}", self.parts.target),
             ip_type: None,

@@ -30,7 +30,7 @@ use crate::kernel::{
 /// Returns the display. Scanout is not simulated without one.
 fn screen(file: &File) -> Result<&Arc<Screen>, Errno> {
     file.gpu.display.screen.as_ref().ok_or_else(|| {
-        file.gpu.board.complaints.say("framebuffers and modes are simulated with a display alone".to_owned());
+        file.gpu.board.complaints.report("framebuffers and modes are simulated with a display alone".to_owned());
         Errno::EOPNOTSUPP
     })
 }

@@ -73,7 +73,7 @@ pub(crate) fn info(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
         | query::MAX_IBS
         | query::GPUVM_FAULT => Err(Errno::EINVAL),
         unknown => {
-            file.gpu.board.complaints.say(format!("INFO: unknown query {unknown:#x}"));
+            file.gpu.board.complaints.report(format!("INFO: unknown query {unknown:#x}"));
             Err(Errno::EINVAL)
         }
     }

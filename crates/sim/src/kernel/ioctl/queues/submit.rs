@@ -186,7 +186,7 @@ fn check_chunk(
         | chunk_id::SYNCOBJ_TIMELINE_WAIT
         | chunk_id::SYNCOBJ_TIMELINE_SIGNAL => Ok(()),
         unknown => {
-            file.gpu.board.complaints.say(format!("CS: unknown chunk {unknown:#x}"));
+            file.gpu.board.complaints.report(format!("CS: unknown chunk {unknown:#x}"));
             Err(Errno::EINVAL)
         }
     }
@@ -195,7 +195,7 @@ fn check_chunk(
 fn add_ib(file: &File, context: &Context, parsed: &mut Parsed, ib: CsChunkIb) -> Result<(), Errno> {
     let (ip, entity) = context.entity(ib.ip_type, ib.ip_instance, ib.ring)?;
     if file.gpu.facts.ring_count(ip) == 0 {
-        file.gpu.board.complaints.say(format!("CS: the chip has no {ip} ring"));
+        file.gpu.board.complaints.report(format!("CS: the chip has no {ip} ring"));
         return Err(Errno::EINVAL);
     }
     let known = parsed.members.iter().position(|member| Arc::ptr_eq(&member.entity, &entity));
@@ -302,11 +302,11 @@ fn check_engine(file: &File, ib: &CsChunkIb) -> Result<(), Errno> {
     let level = file.gpu.facts.profile.gfx_level;
     let has_flag = IbFlags::from_bits_retain(ib.flags).contains(IbFlags::CE);
     if has_flag && file.gpu.facts.has(Features::NO_CONSTANT_ENGINE) {
-        file.gpu.board.complaints.say("CS: an IB for the constant engine, which this kernel refuses".to_owned());
+        file.gpu.board.complaints.report("CS: an IB for the constant engine, which this kernel refuses".to_owned());
         return Err(Errno::EINVAL);
     }
     if ib.ip_type == Ip::Gfx as u32 && is_constant(Ip::Gfx, ib) && level > GfxLevel::Gfx10_3 {
-        file.gpu.board.complaints.say(format!("CS: {level} has no constant engine"));
+        file.gpu.board.complaints.report(format!("CS: {level} has no constant engine"));
         return Err(Errno::EINVAL);
     }
     Ok(())
@@ -441,7 +441,7 @@ fn parse_video_ibs(file: &File, parsed: &Parsed, bos: &[Arc<Bo>]) -> Result<(), 
         for ib in &member.ibs {
             let Ib { va, dwords } = ring::ib(ib.va_start, ib.ib_bytes);
             let refused = |reason: String| {
-                file.gpu.board.complaints.say(format!("CS: the IB at {va} for {engine}: {reason}"));
+                file.gpu.board.complaints.report(format!("CS: the IB at {va} for {engine}: {reason}"));
                 Errno::EINVAL
             };
             let mut copy = Vec::new();

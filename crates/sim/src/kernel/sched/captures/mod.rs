@@ -112,12 +112,12 @@ impl IbCaptures {
         let directory = match &self.directory {
             Ok(directory) => directory,
             Err(kept) => {
-                complaints.say(format!("{KEPT_VARIABLE} is {kept:?}, which is no number of files"));
+                complaints.report(format!("{KEPT_VARIABLE} is {kept:?}, which is no number of files"));
                 return None;
             }
         };
         let done: io::Result<String> = directory.write(name, dwords.as_bytes());
-        done.map_err(|error| complaints.say(format!("cannot write {what} to {}: {error}", directory.path()))).ok()
+        done.map_err(|error| complaints.report(format!("cannot write {what} to {}: {error}", directory.path()))).ok()
     }
 }
 

@@ -319,7 +319,7 @@ impl RingState {
     fn note_shadow(&self, job: &Job, accessed: Result<(), PageFault>) {
         if let Err(fault) = accessed {
             job.faults.record_shadow(fault);
-            self.board.complaints.say(format!("{}, registers in memory: {fault}", self.executor));
+            self.board.complaints.report(format!("{}, registers in memory: {fault}", self.executor));
         }
     }
 
@@ -441,7 +441,7 @@ impl RingState {
         let heading = if set.is_empty() { "" } else { "\n  registers set before:" };
         let record = self.hang_record(job, started, why, place);
         let saved = record.saved.as_ref().map(|name| format!(" (saved as {name})")).unwrap_or_default();
-        self.board.complaints.say(format!("{} hangs: {why}{saved}{heading}{set}", self.executor));
+        self.board.complaints.report(format!("{} hangs: {why}{saved}{heading}{set}", self.executor));
         let record = self.board.complaints.hung(record);
         let (errno, end) = self.recover(job, started, hang);
         self.board.complaints.recovered(record, end);
@@ -637,11 +637,11 @@ impl gpu::Job for Running<'_> {
         if self.shared.board.hooks().reports_faults(self.shared.name) {
             self.faults.record(fault, source, place.target);
         }
-        self.shared.board.complaints.say(format!("{place}: {fault}"));
+        self.shared.board.complaints.report(format!("{place}: {fault}"));
     }
 
     fn hung(&self, reason: &str) {
-        self.shared.board.complaints.say(reason.to_owned());
+        self.shared.board.complaints.report(reason.to_owned());
     }
 
     fn is_cancelled(&self) -> bool {
