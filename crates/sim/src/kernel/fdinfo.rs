@@ -102,14 +102,14 @@ impl Memory {
     }
 
     fn add(&mut self, bo: &Bo) {
-        let Some(standing) = bo.taken.standing() else { return };
-        let bytes = standing.bytes;
+        let Some(residency) = bo.allocation.residency() else { return };
+        let bytes = residency.bytes;
         let shared = if bo.is_shared() { bytes } else { 0 };
-        match standing.place {
+        match residency.place {
             Placement::Vram { .. } => {
                 self.vram += bytes;
                 self.shared_vram += shared;
-                self.visible_vram += if standing.is_visible() { bytes } else { 0 };
+                self.visible_vram += if residency.is_visible() { bytes } else { 0 };
             }
             Placement::Gtt => {
                 self.gtt += bytes;
@@ -120,15 +120,15 @@ impl Memory {
                 self.shared_cpu += shared;
             }
         }
-        let for_cpu = if standing.for_cpu { bytes } else { 0 };
-        if standing.preferred.contains(GemDomain::VRAM) {
+        let for_cpu = if residency.for_cpu { bytes } else { 0 };
+        if residency.preferred.contains(GemDomain::VRAM) {
             self.requested_vram += bytes;
             self.requested_visible_vram += for_cpu;
-            if !matches!(standing.place, Placement::Vram { .. }) {
+            if !matches!(residency.place, Placement::Vram { .. }) {
                 self.evicted_vram += bytes;
                 self.evicted_visible_vram += for_cpu;
             }
-        } else if standing.preferred.contains(GemDomain::GTT) {
+        } else if residency.preferred.contains(GemDomain::GTT) {
             self.requested_gtt += bytes;
         }
     }
@@ -209,7 +209,7 @@ impl Regions {
             REGIONS.iter().rposition(|(_, domain)| !domain.is_empty() && preferred.contains(*domain)).unwrap_or(0);
         self.0[home].total += bytes;
         self.0[home].shared += if bo.is_shared() { bytes } else { 0 };
-        let place = match bo.taken.standing().map(|standing| standing.place) {
+        let place = match bo.allocation.residency().map(|residency| residency.place) {
             Some(Placement::Vram { .. }) => GemDomain::VRAM,
             Some(Placement::Gtt) => GemDomain::GTT,
             Some(Placement::System) => GemDomain::CPU,

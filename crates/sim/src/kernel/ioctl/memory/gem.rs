@@ -53,8 +53,8 @@ pub(crate) fn create(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let vm = always_valid.then_some(file.number);
     let payer = file.payer();
     let wanted = Request { bytes: size, domains, flags, vm, reservation: Arc::clone(&reservation), payer };
-    let (taken, preferred) = file.gpu.pools.place(wanted)?;
-    let in_vram = taken.standing().is_some_and(|standing| matches!(standing.place, Placement::Vram { .. }));
+    let (allocation, preferred) = file.gpu.pools.place(wanted)?;
+    let in_vram = allocation.residency().is_some_and(|residency| matches!(residency.place, Placement::Vram { .. }));
     if in_vram && !is_vram_alignment(request.alignment) {
         return Err(Errno::EINVAL);
     }
@@ -67,7 +67,7 @@ pub(crate) fn create(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let bo = Bo::create(New {
         identity: Identity::new(Attributes { size, alignment, preferred, allowed, flags: kept }, &file.gpu.bos.offsets),
         offsets: Arc::clone(&file.gpu.bos.offsets),
-        taken,
+        allocation,
         user_pages: None,
         reservation,
     });
@@ -251,15 +251,15 @@ pub(crate) fn userptr(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     }
     let pages = UserPages::new(request.addr, request.size, flags)?;
     let reservation = Arc::default();
-    let taken = file.gpu.pools.take_user(request.size, &reservation)?;
+    let allocation = file.gpu.pools.take_user(request.size, &reservation)?;
     if flags.contains(UserptrFlags::VALIDATE) {
         pages.validate()?;
-        taken.settle()?;
+        allocation.validate()?;
     }
     let (preferred, allowed) = (GemDomain::GTT, GemDomain::GTT);
     let attributes = Attributes { size: request.size, alignment: 0, preferred, allowed, flags: FORCED };
     let bo = Bo::create(New {
-        taken,
+        allocation,
         identity: Identity::new(attributes, &file.gpu.bos.offsets),
         offsets: Arc::clone(&file.gpu.bos.offsets),
         user_pages: Some(pages),

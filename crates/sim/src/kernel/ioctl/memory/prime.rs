@@ -81,9 +81,9 @@ fn import_foreign(gpu: &Gpu, source: &Arc<Bo>) -> Result<Arc<Bo>, Errno> {
     let attributes = Attributes { size: source.size(), alignment: PAGE, preferred, allowed, flags };
     let reservation = Arc::clone(&source.reservation);
     let wanted = Request { bytes: source.size(), domains: allowed, flags, vm: None, reservation, payer: None };
-    let (taken, _) = gpu.pools.place(wanted)?;
+    let (allocation, _) = gpu.pools.place(wanted)?;
     let new = New {
-        taken,
+        allocation,
         identity: Identity::new(attributes, &gpu.bos.offsets),
         offsets: Arc::clone(&gpu.bos.offsets),
         user_pages: None,

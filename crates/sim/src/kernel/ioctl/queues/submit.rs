@@ -362,7 +362,8 @@ fn commit(file: &File, context: &Arc<Context>, parsed: &Parsed, mut bos: Vec<Arc
     parse_video_ibs(file, parsed, &bos)?;
     let _device_order = file.gpu.queues.submitting.lock();
     file.gpu.machine.descriptors.sweep();
-    let settled = file.gpu.pools.settle(file.number, file.payer().as_deref(), bos.iter().map(|bo| &bo.taken))?;
+    let validated =
+        file.gpu.pools.validate(file.number, file.payer().as_deref(), bos.iter().map(|bo| &bo.allocation))?;
     let rings: Vec<_> = parsed
         .members
         .iter()
@@ -379,7 +380,7 @@ fn commit(file: &File, context: &Arc<Context>, parsed: &Parsed, mut bos: Vec<Arc
             reservation.add(file.number, fence);
         }
     }
-    drop(settled);
+    drop(validated);
     for (syncobj, point) in &parsed.signals {
         syncobj.add_point(*point, Arc::clone(leader_fence));
     }

@@ -80,7 +80,7 @@ fn create(file: &File, request: &Userq) -> Result<UserQueue, Errno> {
     let (doorbell, doorbell_offset) = doorbell(file, request)?;
     check_areas(file, ip, request)?;
     let write_bo = write_pointer(&file.vm.lock(), request)?;
-    settle(file)?;
+    validate(file)?;
     let parts = Parts {
         ip,
         target,
@@ -179,7 +179,7 @@ fn write_pointer(vm: &Vm, request: &Userq) -> Result<Arc<Bo>, Errno> {
 /// Moves all bound BOs to where the GPU can access them. A queue needs them there for all its life.
 ///
 /// Source: Linux 6.17 `amdgpu_userq.c`, `amdgpu_userq_validate_bos`.
-fn settle(file: &File) -> Result<(), Errno> {
+fn validate(file: &File) -> Result<(), Errno> {
     let bound = file.vm.lock().known();
-    file.gpu.pools.settle(file.number, file.payer().as_deref(), bound.iter().map(|bo| &bo.taken)).map(drop)
+    file.gpu.pools.validate(file.number, file.payer().as_deref(), bound.iter().map(|bo| &bo.allocation)).map(drop)
 }

@@ -14,7 +14,7 @@ use parking_lot::{Mutex, MutexGuard};
 use super::{
     backing::{Backing, lanes::LaneAddresses, memory_file::memory_file},
     offsets::Offsets,
-    pools::Taken,
+    pools::Allocation,
     sharing::Sharing,
     user_pages::UserPages,
 };
@@ -102,7 +102,7 @@ pub(crate) struct Bo {
     storage: Storage,
     offsets: Arc<Offsets<Self>>,
     /// The BO's share of the pools while it lives, and its domain.
-    pub(crate) taken: Taken,
+    pub(crate) allocation: Allocation,
     pub(crate) reservation: Arc<Reservation>,
     pub(crate) sharing: Sharing,
     touched_by_cpu: AtomicBool,
@@ -112,7 +112,7 @@ pub(crate) struct Bo {
 pub(crate) struct New {
     pub(crate) identity: Arc<Identity>,
     pub(crate) offsets: Arc<Offsets<Bo>>,
-    pub(crate) taken: Taken,
+    pub(crate) allocation: Allocation,
     pub(crate) user_pages: Option<UserPages>,
     pub(crate) reservation: Arc<Reservation>,
 }
@@ -163,7 +163,7 @@ impl Bo {
             identity: new.identity,
             storage,
             offsets: new.offsets,
-            taken: new.taken,
+            allocation: new.allocation,
             reservation: new.reservation,
             sharing: Sharing::default(),
             touched_by_cpu: AtomicBool::new(false),
@@ -206,12 +206,12 @@ impl Bo {
         attributes.preferred = preferred;
         attributes.allowed = allowed;
         drop(attributes);
-        self.taken.set_domains(preferred, allowed);
+        self.allocation.set_domains(preferred, allowed);
     }
 
     /// Returns `true` if the GPU's page tables can map the BO. BOs in the CPU domain cannot be mapped.
     pub(crate) fn is_reachable(&self) -> bool {
-        self.taken.is_reachable()
+        self.allocation.is_reachable()
     }
 
     /// Returns the client's pages, if the BO is created from them.
@@ -243,7 +243,7 @@ impl Bo {
             Storage::User(_) => return None,
             Storage::Imported(imported) => return imported.source().backing(),
         };
-        if self.taken.take_loss() {
+        if self.allocation.take_loss() {
             backing.discard();
         }
         Some(backing)
@@ -257,7 +257,7 @@ impl Bo {
         }
         let file = self.backing().ok_or(Errno::EPERM)?.file()?;
         self.touched_by_cpu.store(true, Ordering::Relaxed);
-        self.taken.fault_in();
+        self.allocation.fault_in();
         Ok(file)
     }
 

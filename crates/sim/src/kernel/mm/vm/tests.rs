@@ -107,7 +107,7 @@ fn bo(pools: &Arc<Pools>, offsets: &Arc<Offsets<Bo>>) -> Arc<Bo> {
     Bo::create(New {
         identity: Identity::new(attributes, offsets),
         offsets: Arc::clone(offsets),
-        taken: pools.take_user(16 * PAGE, &reservation).expect("an empty device has room"),
+        allocation: pools.take_user(16 * PAGE, &reservation).expect("an empty device has room"),
         user_pages: None,
         reservation,
     })

@@ -2,23 +2,23 @@
 //!
 //! A BO's bytes are in one file regardless of its domain: CPU mappings show the same file before and after a move, so a move only
 //! changes the accounting, and contents always survive. Only contents that the driver discards are really erased, see
-//! [`Signs::lost`].
+//! [`BoStatus::lost`].
 //!
 //! # Why the usage is right, and nothing is evicted that is in use
 //!
-//! 1. **One lock.** All figures and queues are in one [`State`] behind one mutex. The only locks taken under it are those of
+//! 1. **One lock.** All figures and queues are in one [`PoolState`] behind one mutex. The only locks taken under it are those of
 //!    reservations, under which none is taken.
-//! 2. **One owner.** Each BO has one [`Taken`], and pinned memory a [`Pinned`]. Its drop removes its share, and nothing else does.
-//! 3. **Counted where it is.** `used` is the sum of the sizes by their places: only `State::add`, `remove` and `move_to` change the
+//! 2. **One owner.** Each BO has one [`Allocation`], and pinned memory a [`Pinned`]. Its drop removes its share, and nothing else does.
+//! 3. **Counted where it is.** `used` is the sum of the sizes by their places: only `PoolState::add`, `remove` and `move_to` change the
 //!    place of a BO, and each changes the sum with it. Pinned memory is counted once and never moves.
 //! 4. **Queued where it is.** A BO is in the queue of its place, under the ticket of its class and its last use that the queue knows.
 //!    The same three functions insert and remove it, with the ticket that it had then; a later use changes `used` and leaves the
 //!    ticket as it is until the BO is moved or considered for eviction.
-//! 5. **Room before a move.** `State::find` returns a place only if it has room for all bytes, and `move_to` follows while the lock is
+//! 5. **Room before a move.** `PoolState::find` returns a place only if it has room for all bytes, and `move_to` follows while the lock is
 //!    still held. The usage of a pool therefore never exceeds its size.
 //! 6. **Evictions end.** Each eviction moves one BO from its pool to another place that has room, and nothing moves back during
 //!    the search. A search evicts each BO at most once for each pool, and then fails with ENOMEM.
-//! 7. **What a submission uses stays.** [`Pools::settle`] gives all BOs of the submission the same new time before it moves any, and
+//! 7. **What a submission uses stays.** [`Pools::validate`] gives all BOs of the submission the same new time before it moves any, and
 //!    evicts none that was used since then or shares the reservation of the submission's page tables ([`Keep`]). The guard that it
 //!    returns holds the lock until the submission has its fences, so no other request can evict them in between.
 //! 8. **Running jobs go on.** An eviction leaves `reachable` as it was, because the page tables of a running job keep their entries
@@ -45,7 +45,7 @@ use parking_lot::{Mutex, MutexGuard};
 use self::{
     budget::{Allowance, Fill},
     groups::{Group, Groups, NO_LIMIT, Setting},
-    place::{Moves, Signs},
+    place::{BoStatus, Moves},
     queue::Class,
     sizes::Sizes,
     state::{Keep, PoolState, Resident, Want, Why},
@@ -70,14 +70,14 @@ pub(crate) struct Request {
 
 /// The current and preferred domain of a BO, for statistics.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Standing {
+pub(crate) struct Residency {
     pub(crate) place: Placement,
     pub(crate) bytes: u64,
     pub(crate) preferred: GemDomain,
     pub(crate) for_cpu: bool,
 }
 
-impl Standing {
+impl Residency {
     /// Returns `true` if the whole BO is in visible VRAM.
     pub(crate) fn is_visible(&self) -> bool {
         self.place == Placement::Vram { visible: self.bytes }
@@ -95,15 +95,15 @@ pub(crate) struct Pools {
 
 /// A BO's share of the pools, which is freed on drop.
 #[derive(Debug)]
-pub(crate) struct Taken {
+pub(crate) struct Allocation {
     pools: Arc<Pools>,
     id: usize,
-    signs: Arc<Signs>,
+    status: Arc<BoStatus>,
 }
 
 /// A guard that keeps the BOs of a submission in their domains.
 #[derive(Debug)]
-pub(crate) struct Settled<'p>(#[expect(dead_code, reason = "held, not used")] MutexGuard<'p, PoolState>);
+pub(crate) struct ValidationGuard<'p>(#[expect(dead_code, reason = "held, not used")] MutexGuard<'p, PoolState>);
 
 impl Pools {
     pub(crate) fn new(profile: &Profile) -> Arc<Self> {
@@ -126,7 +126,7 @@ impl Pools {
     /// # Errors
     ///
     /// ENOMEM if the request is larger than its heap, or no BO can be evicted.
-    pub(crate) fn place(self: &Arc<Self>, request: Request) -> Result<(Taken, GemDomain), Errno> {
+    pub(crate) fn place(self: &Arc<Self>, request: Request) -> Result<(Allocation, GemDomain), Errno> {
         let Request { domains, flags, .. } = request;
         let for_cpu = flags.contains(GemCreateFlags::CPU_ACCESS_REQUIRED);
         let both = GemDomain::VRAM | GemDomain::GTT;
@@ -160,10 +160,10 @@ impl Pools {
         request: Request,
         place: Placement,
         preferred: GemDomain,
-    ) -> Taken {
+    ) -> Allocation {
         let Request { bytes, flags, vm, reservation, .. } = request;
         let is_discardable = flags.contains(GemCreateFlags::DISCARDABLE);
-        let signs = Arc::<Signs>::default();
+        let status = Arc::<BoStatus>::default();
         let resident = Resident {
             place,
             bytes,
@@ -175,12 +175,12 @@ impl Pools {
             vm,
             used: 0,
             queued: 0,
-            signs: Arc::clone(&signs),
+            status: Arc::clone(&status),
             reservation,
             charged: None,
         };
         let id = state.add(resident, &self.sizes);
-        Taken { pools: Arc::clone(self), id, signs }
+        Allocation { pools: Arc::clone(self), id, status }
     }
 
     /// Adds user memory. It counts as GTT once it has been validated.
@@ -188,7 +188,7 @@ impl Pools {
     /// # Errors
     ///
     /// ENOMEM if there is no room for it.
-    pub(crate) fn take_user(self: &Arc<Self>, bytes: u64, reservation: &Arc<Reservation>) -> Result<Taken, Errno> {
+    pub(crate) fn take_user(self: &Arc<Self>, bytes: u64, reservation: &Arc<Reservation>) -> Result<Allocation, Errno> {
         if self.sizes.is_too_large(bytes, GemDomain::GTT) {
             return Err(Errno::ENOMEM);
         }
@@ -217,41 +217,47 @@ impl Pools {
     /// # Errors
     ///
     /// ENOMEM if they do not fit together.
-    pub(crate) fn settle<'t>(
+    pub(crate) fn validate<'t>(
         &self,
         vm: u64,
         payer: Option<&str>,
-        listed: impl Iterator<Item = &'t Taken> + Clone,
-    ) -> Result<Settled<'_>, Errno> {
+        listed: impl Iterator<Item = &'t Allocation> + Clone,
+    ) -> Result<ValidationGuard<'_>, Errno> {
         let mut state = self.state.lock();
         state.set_payer(payer);
         let since = state.tick();
         state.use_vm(vm, since);
         let mut restless = state.displaced(vm);
-        for taken in listed {
-            let Some(resident) = state.get_mut(taken.id) else { continue };
+        for allocation in listed {
+            let Some(resident) = state.get_mut(allocation.id) else { continue };
             resident.used = since;
             if !resident.is_content(&self.sizes) && resident.vm != Some(vm) {
-                restless.push(taken.id);
+                restless.push(allocation.id);
             }
         }
         if !restless.is_empty() {
-            self.settle_all(&mut state, &restless, Keep { since, vm: Some(vm) })?;
+            self.validate_all(&mut state, &restless, Keep { since, vm: Some(vm) })?;
         }
-        Ok(Settled(state))
+        Ok(ValidationGuard(state))
     }
 
-    fn settle_all(&self, state: &mut PoolState, restless: &[usize], keep: Keep) -> Result<(), Errno> {
+    fn validate_all(&self, state: &mut PoolState, restless: &[usize], keep: Keep) -> Result<(), Errno> {
         let (sizes, used) = (&self.sizes, state.used);
         let vram = Fill { total: sizes.vram, used: used.vram() };
         let visible = (!sizes.is_all_visible()).then_some(Fill { total: sizes.visible, used: used.visible });
         let mut allowance = state.budget.open(Instant::now(), sizes.is_apu, vram, visible);
-        let result = restless.iter().try_for_each(|&id| self.settle_one(state, id, keep, &mut allowance));
+        let result = restless.iter().try_for_each(|&id| self.validate_one(state, id, keep, &mut allowance));
         state.budget.close(allowance);
         result
     }
 
-    fn settle_one(&self, state: &mut PoolState, id: usize, keep: Keep, allowance: &mut Allowance) -> Result<(), Errno> {
+    fn validate_one(
+        &self,
+        state: &mut PoolState,
+        id: usize,
+        keep: Keep,
+        allowance: &mut Allowance,
+    ) -> Result<(), Errno> {
         let Some(resident) = state.get(id) else { return Ok(()) };
         let (preferred, allowed) = (resident.preferred, resident.allowed);
         if resident.is_on_chip() {
@@ -261,8 +267,8 @@ impl Pools {
         let needs_visible = resident.for_cpu && !self.sizes.is_all_visible();
         let domains = if allowance.is_left(needs_visible) { preferred } else { allowed };
         let before = state.moves.bytes;
-        let placed = match state.settle(id, domains, &self.sizes, keep) {
-            Err(_) if domains != allowed => state.settle(id, allowed, &self.sizes, keep),
+        let placed = match state.validate(id, domains, &self.sizes, keep) {
+            Err(_) if domains != allowed => state.validate(id, allowed, &self.sizes, keep),
             placed => placed,
         }?;
         let is_visible = !self.sizes.is_all_visible() && matches!(placed, Some(Placement::Vram { visible: 1.. }));
@@ -371,22 +377,22 @@ pub(crate) fn allowed(preferred: GemDomain, is_discardable: bool) -> GemDomain {
     preferred | also
 }
 
-impl Taken {
+impl Allocation {
     /// Returns the current and preferred domain of the BO.
-    pub(crate) fn standing(&self) -> Option<Standing> {
+    pub(crate) fn residency(&self) -> Option<Residency> {
         let state = self.pools.state.lock();
         let &Resident { place, bytes, preferred, for_cpu, .. } = state.get(self.id)?;
-        Some(Standing { place, bytes, preferred, for_cpu })
+        Some(Residency { place, bytes, preferred, for_cpu })
     }
 
     /// Returns `true` if page tables can map the BO.
     pub(crate) fn is_reachable(&self) -> bool {
-        self.signs.reachable.load(Ordering::Relaxed)
+        self.status.reachable.load(Ordering::Relaxed)
     }
 
     /// Returns `true` once after the contents were lost.
     pub(crate) fn take_loss(&self) -> bool {
-        self.signs.lost.load(Ordering::Relaxed) && self.signs.lost.swap(false, Ordering::AcqRel)
+        self.status.lost.load(Ordering::Relaxed) && self.status.lost.swap(false, Ordering::AcqRel)
     }
 
     /// Sets the preferred and allowed domains. The BO moves at its next use.
@@ -404,10 +410,10 @@ impl Taken {
     /// # Errors
     ///
     /// ENOMEM if there is no room.
-    pub(crate) fn settle(&self) -> Result<(), Errno> {
+    pub(crate) fn validate(&self) -> Result<(), Errno> {
         let mut state = self.pools.state.lock();
         let preferred = state.get(self.id).map_or(GemDomain::empty(), |resident| resident.preferred);
-        state.settle(self.id, preferred, &self.pools.sizes, Keep::NOBODY).map(drop)
+        state.validate(self.id, preferred, &self.pools.sizes, Keep::NOBODY).map(drop)
     }
 
     /// Handles an access by the CPU. A BO in invisible VRAM moves to visible VRAM, or to GTT if there is no room. If neither has
@@ -437,7 +443,7 @@ impl Taken {
     }
 }
 
-impl Drop for Taken {
+impl Drop for Allocation {
     fn drop(&mut self) {
         self.pools.state.lock().remove(self.id);
     }

@@ -38,7 +38,7 @@ pub(crate) struct Moves {
 
 /// The state that the pools publish for a BO, which can be read without their lock.
 #[derive(Debug, Default)]
-pub(crate) struct Signs {
+pub(crate) struct BoStatus {
     /// `true` if page tables can map the BO, according to its last deliberate placement.
     pub(super) reachable: AtomicBool,
     /// `true` if the contents were lost.

@@ -13,7 +13,7 @@ use amdgpu_uapi::{Errno, GemDomain};
 use super::{
     budget::Budget,
     groups::{Cover, Group, Groups, Verdict},
-    place::{Moves, Placement, Signs},
+    place::{BoStatus, Moves, Placement},
     queue::{Class, Queue, Ticket},
     sizes::{Sizes, Used},
 };
@@ -37,7 +37,7 @@ pub(super) struct Resident {
     /// The time of the last use, and the last use known to its queue.
     pub(super) used: u64,
     pub(super) queued: u64,
-    pub(super) signs: Arc<Signs>,
+    pub(super) status: Arc<BoStatus>,
     pub(super) reservation: Arc<Reservation>,
     /// The group to which its VRAM is charged.
     pub(super) charged: Option<Group>,
@@ -209,7 +209,7 @@ impl PoolState {
     pub(super) fn add(&mut self, mut resident: Resident, sizes: &Sizes) -> usize {
         resident.used = self.tick();
         resident.queued = resident.used;
-        resident.signs.reachable.store(resident.place.is_in_reach(), Ordering::Relaxed);
+        resident.status.reachable.store(resident.place.is_in_reach(), Ordering::Relaxed);
         self.used.add(resident.place, resident.bytes);
         resident.charged = self.charge(resident.place, resident.bytes);
         let id = self.free.pop().unwrap_or(self.residents.len());
@@ -302,7 +302,7 @@ impl PoolState {
     }
 
     /// Moves a BO to one of its domains: to free memory, or with `force` by evicting others.
-    pub(super) fn settle(
+    pub(super) fn validate(
         &mut self,
         id: usize,
         domains: GemDomain,
@@ -472,7 +472,7 @@ impl PoolState {
         if let Some(resident) = self.get(id).filter(|_| is_lost) {
             // Contents that a job still uses are not discarded.
             if resident.reservation.is_idle() {
-                resident.signs.lost.store(true, Ordering::Release);
+                resident.status.lost.store(true, Ordering::Release);
             }
         }
         true
@@ -541,7 +541,7 @@ impl PoolState {
             resident.queued = now;
             if why == Why::Use {
                 // A BO that is evicted stays mapped for running jobs.
-                resident.signs.reachable.store(place.is_in_reach(), Ordering::Relaxed);
+                resident.status.reachable.store(place.is_in_reach(), Ordering::Relaxed);
             }
             let ticket = resident.ticket(id);
             if let Some(queue) = self.queue(place) {

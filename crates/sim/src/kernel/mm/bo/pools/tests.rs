@@ -224,12 +224,12 @@ impl Model {
         let all: Vec<usize> = always.chain(also).collect();
         all.into_iter().try_for_each(|id| {
             let Known { preferred, allowed, .. } = self.bos[&id];
-            self.settle(id, preferred, since, vm)
-                .or_else(|errno| if preferred == allowed { Err(errno) } else { self.settle(id, allowed, since, vm) })
+            self.validate(id, preferred, since, vm)
+                .or_else(|errno| if preferred == allowed { Err(errno) } else { self.validate(id, allowed, since, vm) })
         })
     }
 
-    fn settle(&mut self, id: usize, domains: GemDomain, since: u64, vm: u64) -> Result<(), Errno> {
+    fn validate(&mut self, id: usize, domains: GemDomain, since: u64, vm: u64) -> Result<(), Errno> {
         for force in [false, true] {
             let bo = self.bos[&id];
             if self.is_compatible(&bo, domains, force) {
@@ -265,7 +265,7 @@ impl Model {
 struct Pair {
     pools: Arc<Pools>,
     model: Model,
-    live: Vec<Taken>,
+    live: Vec<Allocation>,
 }
 
 impl Pair {
@@ -286,7 +286,7 @@ impl Pair {
         let expected = self.model.create(bytes, domains, flags);
         match (result, expected) {
             (Ok((taken, preferred)), Some((place, expected))) => {
-                assert_eq!((taken.standing().unwrap().place, preferred), (place, expected));
+                assert_eq!((taken.residency().unwrap().place, preferred), (place, expected));
                 self.model.now += 1;
                 let discardable = flags.contains(GemCreateFlags::DISCARDABLE);
                 let allowed = allowed(preferred, discardable);
@@ -314,7 +314,7 @@ impl Pair {
                 listed.sort_unstable();
                 listed.dedup();
                 let ids: Vec<usize> = listed.iter().map(|&index| self.live[index].id).collect();
-                let result = self.pools.settle(vm, None, listed.iter().map(|&index| &self.live[index])).map(drop);
+                let result = self.pools.validate(vm, None, listed.iter().map(|&index| &self.live[index])).map(drop);
                 assert_eq!(result, self.model.submit(vm, &ids));
             }
             Op::Touch { which } => {
@@ -336,7 +336,7 @@ impl Pair {
 
     fn compare(&self) {
         for taken in &self.live {
-            assert_eq!(taken.standing().unwrap().place, self.model.bos[&taken.id].place, "BO {}", taken.id);
+            assert_eq!(taken.residency().unwrap().place, self.model.bos[&taken.id].place, "BO {}", taken.id);
         }
         let (used, sizes) = (self.pools.state.lock().used, &self.pools.sizes);
         assert_eq!([used.vram(), used.visible, used.gtt, used.system], self.model.used());
