@@ -25,7 +25,7 @@ const DRM_DEVICES: &[u8] = b"/sys/dev/char/226:";
 const PCI_ROOTS: &[u8] = b"/sys/devices/pci";
 
 /// A path that belongs to the world.
-pub(crate) struct Place {
+pub(crate) struct WorldPath {
     /// The path in the world's tree.
     pub(crate) text: PathText,
     /// The minor number, if it names a node.
@@ -37,7 +37,7 @@ pub(crate) struct Place {
     pub(crate) world: &'static World,
 }
 
-impl Place {
+impl WorldPath {
     /// Returns the last part of the path.
     pub(crate) fn name(&self) -> &str {
         let name = self.text.as_bytes().rsplit(|&byte| byte == b'/').next();
@@ -51,7 +51,7 @@ impl Place {
 /// # Errors
 ///
 /// ENODEV when the path is the world's and there is no world, ENAMETOOLONG.
-pub(crate) fn find(directory: c_int, path: &[u8]) -> Result<Option<Place>, Errno> {
+pub(crate) fn find(directory: c_int, path: &[u8]) -> Result<Option<WorldPath>, Errno> {
     if is_server_thread() {
         return Ok(None);
     }
@@ -61,13 +61,13 @@ pub(crate) fn find(directory: c_int, path: &[u8]) -> Result<Option<Place>, Errno
         // Of the tree's own directories above those that replace real ones, only /sys has siblings worth reaching.
         let leaves = from_tree && path.starts_with(b"/sys");
         let world = if leaves { world::known() } else { None };
-        return Ok(world.map(|world| Place { node: None, is_sw_sync: false, text: whole, is_real: true, world }));
+        return Ok(world.map(|world| WorldPath { node: None, is_sw_sync: false, text: whole, is_real: true, world }));
     }
     let world = world::reach()?;
     let mut text = PathText::new();
     text.push(world.root_bytes())?;
     text.push(path)?;
-    Ok(Some(Place { node: node_minor(path), is_sw_sync: is_sw_sync(path), text, is_real: false, world }))
+    Ok(Some(WorldPath { node: node_minor(path), is_sw_sync: is_sw_sync(path), text, is_real: false, world }))
 }
 
 /// An absolute path.

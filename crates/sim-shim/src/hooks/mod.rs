@@ -23,7 +23,7 @@ use nix::errno::Errno;
 
 use crate::{
     c_text,
-    paths::{self, Place},
+    paths::{self, WorldPath},
     real::set_errno,
 };
 
@@ -45,7 +45,7 @@ fn guarded<T>(failed: T, work: impl FnOnce() -> Result<T, Errno>) -> T {
 /// # Safety
 ///
 /// `path` is null or a C string.
-unsafe fn locate(directory: c_int, path: *const c_char) -> Result<Option<Box<Place>>, Errno> {
+unsafe fn locate(directory: c_int, path: *const c_char) -> Result<Option<Box<WorldPath>>, Errno> {
     // SAFETY: the caller's promise; the bytes are used before this returns.
     let Some(bytes) = (unsafe { c_text::bytes(path) }) else { return Ok(None) };
     let errno = Errno::last_raw();

@@ -16,7 +16,7 @@ use nix::{
 use super::{guarded, locate, proc, store};
 use crate::{
     c_text, calls,
-    paths::{self, Place},
+    paths::{self, WorldPath},
     real,
 };
 
@@ -80,7 +80,7 @@ unsafe fn open_in_proc(directory: c_int, path: *const c_char, flags: c_int) -> O
 }
 
 /// The tree cannot be written, and what changes in it is brought up to date.
-fn prepare(place: &Place, writes: bool) -> Result<(), Errno> {
+fn prepare(place: &WorldPath, writes: bool) -> Result<(), Errno> {
     if place.is_real {
         return Ok(());
     }
@@ -108,7 +108,7 @@ fn prepare(place: &Place, writes: bool) -> Result<(), Errno> {
 /// EACCES except for root, who alone may enter debugfs.
 ///
 /// Source: Linux 6.12 `amdgpu_fence.c`, `gpu_recover_get`; `fs/debugfs/inode.c`, `DEBUGFS_DEFAULT_MODE`.
-fn recover(place: &Place) -> Result<(), Errno> {
+fn recover(place: &WorldPath) -> Result<(), Errno> {
     if place.is_real || place.name() != RECOVER {
         return Ok(());
     }
@@ -121,7 +121,7 @@ fn recover(place: &Place) -> Result<(), Errno> {
 }
 
 /// Opens a node: the server makes the descriptor, with the flags of an open file here.
-fn open_node(place: &Place, minor: u32, flags: c_int) -> Result<OwnedFd, Errno> {
+fn open_node(place: &WorldPath, minor: u32, flags: c_int) -> Result<OwnedFd, Errno> {
     // SAFETY: the translated path is a C string.
     if unsafe { real::access(place.text.as_ptr(), libc::F_OK) } != 0 {
         return Err(Errno::ENOENT);
@@ -149,7 +149,7 @@ fn open_node(place: &Place, minor: u32, flags: c_int) -> Result<OwnedFd, Errno> 
 }
 
 /// Opens sw_sync: each open is a timeline of its own.
-fn open_sw_sync(place: &Place, flags: c_int) -> Result<OwnedFd, Errno> {
+fn open_sw_sync(place: &WorldPath, flags: c_int) -> Result<OwnedFd, Errno> {
     if flags & libc::O_DIRECTORY != 0 {
         return Err(Errno::ENOTDIR);
     }

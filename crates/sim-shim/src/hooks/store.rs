@@ -16,7 +16,7 @@ use nix::{
 };
 
 use super::guarded;
-use crate::{calls, paths::Place, real, world};
+use crate::{calls, paths::WorldPath, real, world};
 
 /// Inodes of the sockets that stand for files of sysfs, the newest over the oldest. A descriptor of one that is no longer
 /// here, or that this process inherited, can be written all the same; only the outcome is not told.
@@ -37,7 +37,7 @@ fn about(ask: impl FnOnce(*mut libc::stat) -> c_int) -> Option<(libc::mode_t, u6
 }
 
 /// Returns the mode and inode of a regular file of the world's tree; `None` for any other.
-fn file(place: &Place) -> Option<(libc::mode_t, u64)> {
+fn file(place: &WorldPath) -> Option<(libc::mode_t, u64)> {
     if place.is_real || place.node.is_some() || place.is_sw_sync {
         return None;
     }
@@ -47,13 +47,13 @@ fn file(place: &Place) -> Option<(libc::mode_t, u64)> {
 }
 
 /// Returns `true` if a file is opened by [`open`]: one that can only be written, or a setting that is opened to be written.
-pub(super) fn is_one(place: &Place, writes: bool) -> bool {
+pub(super) fn is_one(place: &WorldPath, writes: bool) -> bool {
     file(place).is_some_and(|(mode, _)| mode & 0o444 == 0 || writes && is_setting(place.name()))
 }
 
 /// Calls the server with the inode of a file of the tree. A file gets a new inode whenever the server writes it, so the call is
 /// repeated if the server does not know the inode any more. Returns `None` if there is no such file.
-pub(super) fn with_inode<T>(place: &Place, call: impl Fn(u64) -> Result<T, Errno>) -> Option<Result<T, Errno>> {
+pub(super) fn with_inode<T>(place: &WorldPath, call: impl Fn(u64) -> Result<T, Errno>) -> Option<Result<T, Errno>> {
     let mut result = None;
     for _ in 0..ATTEMPTS {
         let (_, inode) = file(place)?;
@@ -71,7 +71,7 @@ pub(super) fn with_inode<T>(place: &Place, call: impl Fn(u64) -> Result<T, Errno
 ///
 /// EACCES when it is to be read, which the kernel refuses root too (Linux 6.12 `fs/kernfs/file.c`, `kernfs_fop_open`), and
 /// for a process that may not write it.
-pub(super) fn open(place: &Place, flags: c_int) -> Result<OwnedFd, Errno> {
+pub(super) fn open(place: &WorldPath, flags: c_int) -> Result<OwnedFd, Errno> {
     // SAFETY: the translated path is a C string.
     let may_write = || unsafe { real::access(place.text.as_ptr(), libc::W_OK) } == 0;
     if flags & libc::O_DIRECTORY != 0 {

@@ -19,12 +19,12 @@ pub(super) struct Port<'e> {
     env: &'e Environment<'e>,
     budget: &'e Budget,
     place: Place,
-    told: Cell<(bool, bool)>,
+    reported: Cell<(bool, bool)>,
 }
 
 impl<'e> Port<'e> {
     pub(super) const fn new(env: &'e Environment<'e>, budget: &'e Budget, place: Place) -> Self {
-        Self { env, budget, place, told: Cell::new((false, false)) }
+        Self { env, budget, place, reported: Cell::new((false, false)) }
     }
 
     pub(super) const fn place(&self) -> Place {
@@ -46,13 +46,13 @@ impl<'e> Port<'e> {
 
     /// Reports a fault to the job, once for each type of access.
     pub(super) fn report(&self, fault: PageFault) {
-        let (read, write) = self.told.get();
-        let (told, now) = match fault.access {
+        let (read, write) = self.reported.get();
+        let (reported, now) = match fault.access {
             Access::Write => (write, (read, true)),
             Access::Read | Access::Fetch => (read, (true, write)),
         };
-        if !told {
-            self.told.set(now);
+        if !reported {
+            self.reported.set(now);
             let source = FaultSource::new(Client::Packet, &fault, self.env.memory);
             self.env.job.fault_by(fault, source, self.place);
         }

@@ -11,7 +11,7 @@ use nix::poll::PollFlags;
 
 use crate::kernel::{
     client::{self, Client},
-    files::{descriptors::Shared, file_id::FileId},
+    files::{descriptors::SharedObject, file_id::FileId},
     ioctl,
     machine::Machine,
     mm::bo::dma_buf::DmaBuf,
@@ -64,7 +64,10 @@ impl SimMachine {
     ///
     /// EBADF if the descriptor is not open.
     pub fn knows(&self, fd: BorrowedFd<'_>) -> Result<bool, Errno> {
-        self.machine.descriptors.find(fd).map(|found| found.is_some_and(|shared| !matches!(shared, Shared::Node(_))))
+        self.machine
+            .descriptors
+            .find(fd)
+            .map(|found| found.is_some_and(|shared| !matches!(shared, SharedObject::Node(_))))
     }
 
     /// Performs an ioctl on a dma-buf (DMA_BUF_IOCTL_SYNC, EXPORT_SYNC_FILE, IMPORT_SYNC_FILE, SET_NAME), on a sync file
@@ -150,18 +153,22 @@ impl SimMachine {
     fn serve_descriptor(&self, fd: BorrowedFd<'_>, request: Request, address: u64) -> Result<(), Errno> {
         self.machine.timelines.close_what_is_over();
         match self.machine.descriptors.find(fd)? {
-            Some(Shared::DmaBuf(dma_buf)) => ioctl::sync::dma_buf::serve(&self.machine, &dma_buf, request, address),
-            Some(Shared::SyncFile(sync_file)) => {
+            Some(SharedObject::DmaBuf(dma_buf)) => {
+                ioctl::sync::dma_buf::serve(&self.machine, &dma_buf, request, address)
+            }
+            Some(SharedObject::SyncFile(sync_file)) => {
                 ioctl::sync::sync_file::serve(&self.machine, &sync_file, request, address)
             }
-            Some(Shared::Timeline(timeline)) => ioctl::sync::sw_sync::serve(&self.machine, &timeline, request, address),
-            Some(Shared::Syncobj(_) | Shared::Node(_)) | None => Err(Errno::ENOTTY),
+            Some(SharedObject::Timeline(timeline)) => {
+                ioctl::sync::sw_sync::serve(&self.machine, &timeline, request, address)
+            }
+            Some(SharedObject::Syncobj(_) | SharedObject::Node(_)) | None => Err(Errno::ENOTTY),
         }
     }
 
     fn dma_buf(&self, fd: BorrowedFd<'_>) -> Result<Arc<DmaBuf>, Errno> {
         match self.machine.descriptors.find(fd)? {
-            Some(Shared::DmaBuf(dma_buf)) => Ok(dma_buf),
+            Some(SharedObject::DmaBuf(dma_buf)) => Ok(dma_buf),
             _ => Err(Errno::EINVAL),
         }
     }

@@ -257,9 +257,9 @@ impl Engine {
 }
 
 /// Tells the observer of caches, if there is one.
-fn observe(step: &Step<'_, '_>, tell: impl FnOnce(&dyn CacheObserver)) {
+fn observe(step: &Step<'_, '_>, act: impl FnOnce(&dyn CacheObserver)) {
     if let Some(observer) = step.port.env().observer {
-        tell(observer);
+        act(observer);
     }
 }
 

@@ -35,7 +35,7 @@ use crate::kernel::{
 
 /// The object that a descriptor refers to.
 #[derive(Clone, Debug)]
-pub(crate) enum Shared {
+pub(crate) enum SharedObject {
     SyncFile(Arc<SyncFile>),
     Syncobj(Arc<Syncobj>),
     DmaBuf(Arc<DmaBuf>),
@@ -47,7 +47,7 @@ pub(crate) enum Shared {
 
 #[derive(Debug)]
 struct Entry {
-    shared: Shared,
+    shared: SharedObject,
     /// The end of the socket pair whose other end the clients have.
     end: Option<UnixStream>,
 }
@@ -56,9 +56,9 @@ impl Entry {
     /// Returns `true` if a client may still have the descriptor.
     fn is_open(&self) -> bool {
         match (&self.shared, &self.end) {
-            (Shared::DmaBuf(dma_buf), _) => dma_buf.is_open(),
-            (Shared::Timeline(timeline), _) => !timeline.is_closed(),
-            (Shared::Node(contexts), _) => contexts.strong_count() > 0,
+            (SharedObject::DmaBuf(dma_buf), _) => dma_buf.is_open(),
+            (SharedObject::Timeline(timeline), _) => !timeline.is_closed(),
+            (SharedObject::Node(contexts), _) => contexts.strong_count() > 0,
             (_, Some(end)) => has_peer(end),
             (_, None) => false,
         }
@@ -91,14 +91,14 @@ const GROWTH: usize = 64;
 
 impl Descriptors {
     /// Returns the object of the descriptor; `None` for all other files.
-    pub(crate) fn find(&self, fd: impl AsFd) -> Result<Option<Shared>, Errno> {
+    pub(crate) fn find(&self, fd: impl AsFd) -> Result<Option<SharedObject>, Errno> {
         let id = FileId::of(fd)?;
         Ok(self.0.lock().entries.get(&id).map(|entry| entry.shared.clone()))
     }
 
     /// Creates a descriptor for a client, with close-on-exec. The object is created with the other end, which can make the
     /// descriptor readable.
-    fn add_pair(&self, shared: impl FnOnce(&UnixStream) -> Result<Shared, Errno>) -> Result<OwnedFd, Errno> {
+    fn add_pair(&self, shared: impl FnOnce(&UnixStream) -> Result<SharedObject, Errno>) -> Result<OwnedFd, Errno> {
         let (theirs, ours) = UnixStream::pair().map_err(errno_of)?;
         let entry = Entry { shared: shared(&ours)?, end: Some(ours) };
         self.insert(FileId::of(&theirs)?, entry);
@@ -107,32 +107,32 @@ impl Descriptors {
 
     /// Creates a descriptor that shares a sync object.
     pub(crate) fn add_syncobj(&self, syncobj: Arc<Syncobj>) -> Result<OwnedFd, Errno> {
-        self.add_pair(|_| Ok(Shared::Syncobj(syncobj)))
+        self.add_pair(|_| Ok(SharedObject::Syncobj(syncobj)))
     }
 
     /// Creates the descriptor of a sync file, which becomes readable when its fence signals.
     pub(crate) fn add_sync_file(&self, sync_file: SyncFile) -> Result<OwnedFd, Errno> {
         self.add_pair(|end| {
             sync_file.make_readable_when_signalled(end)?;
-            Ok(Shared::SyncFile(Arc::new(sync_file)))
+            Ok(SharedObject::SyncFile(Arc::new(sync_file)))
         })
     }
 
     /// Registers the descriptor of a timeline, whose other end is watched elsewhere.
     pub(crate) fn add_timeline(&self, id: FileId, timeline: Arc<Timeline>) {
-        self.insert(id, Entry { shared: Shared::Timeline(timeline), end: None });
+        self.insert(id, Entry { shared: SharedObject::Timeline(timeline), end: None });
     }
 
     /// Registers a descriptor of the host for an open node.
     pub(crate) fn add_node(&self, id: FileId, contexts: &Arc<Contexts>) {
-        self.insert(id, Entry { shared: Shared::Node(Arc::downgrade(contexts)), end: None });
+        self.insert(id, Entry { shared: SharedObject::Node(Arc::downgrade(contexts)), end: None });
     }
 
     /// Registers a dma-buf by its descriptor's file.
     pub(crate) fn add_dma_buf(&self, id: FileId, dma_buf: impl FnOnce() -> DmaBuf) {
         let known = self.0.lock().entries.contains_key(&id);
         if !known {
-            self.insert(id, Entry { shared: Shared::DmaBuf(Arc::new(dma_buf())), end: None });
+            self.insert(id, Entry { shared: SharedObject::DmaBuf(Arc::new(dma_buf())), end: None });
         }
     }
 
@@ -172,8 +172,8 @@ impl Table {
         let mut gone = Vec::new();
         let Self { entries, orphans, .. } = self;
         orphans.retain(|id| match entries.get(id).map(|entry| &entry.shared) {
-            Some(Shared::DmaBuf(dma_buf)) if dma_buf.bo().sharing.has_handles() => false,
-            Some(Shared::DmaBuf(dma_buf)) if dma_buf.is_open() => true,
+            Some(SharedObject::DmaBuf(dma_buf)) if dma_buf.bo().sharing.has_handles() => false,
+            Some(SharedObject::DmaBuf(dma_buf)) if dma_buf.is_open() => true,
             _ => {
                 gone.extend(entries.remove(id));
                 false
@@ -206,6 +206,6 @@ mod tests {
         drop(kept);
         let gone = descriptors.0.lock().take_closed();
         assert_eq!(descriptors.0.lock().entries.len(), 1, "the copy names it: {gone:?}");
-        assert!(matches!(descriptors.find(&copy), Ok(Some(Shared::Syncobj(_)))));
+        assert!(matches!(descriptors.find(&copy), Ok(Some(SharedObject::Syncobj(_)))));
     }
 }

@@ -87,16 +87,16 @@ impl Change<'_> {
         Ok(())
     }
 
-    /// Checks the change. `told` is the mask of the CRTCs that send an event when the change is scanned out.
+    /// Checks the change. `notified` is the mask of the CRTCs that send an event when the change is scanned out.
     ///
     /// # Errors
     ///
     /// EINVAL, ERANGE or ENOSPC if a check of an atomic commit fails.
-    pub(crate) fn check(&self, may_set_modes: bool, told: u32) -> Result<(), Errno> {
+    pub(crate) fn check(&self, may_set_modes: bool, notified: u32) -> Result<(), Errno> {
         let screen = self.screen;
         let (modes, display, cursor) = (screen.modes, &screen.mode, screen.cursor);
         let (old, new, planes, crtcs) = (&self.old, &self.new, self.planes, self.crtcs);
-        Checked { modes, display, cursor, old, new, planes, crtcs, told, may_set_modes }.check()
+        Checked { modes, display, cursor, old, new, planes, crtcs, notified, may_set_modes }.check()
     }
 
     /// Returns `true` if a commit of one of its CRTCs is not scanned out yet.
@@ -136,8 +136,8 @@ impl Change<'_> {
     ///
     /// Those of [`check`](Self::check), and EBUSY if another commit of its CRTCs is not scanned out yet.
     pub(crate) fn commit(self, may_set_modes: bool, signals: Vec<Signal>) -> Result<Arc<Fence>, Errno> {
-        let told = signals.iter().fold(0, |told, signal| told | 1 << signal.crtc);
-        self.check(may_set_modes, told)?;
+        let notified = signals.iter().fold(0, |notified, signal| notified | 1 << signal.crtc);
+        self.check(may_set_modes, notified)?;
         let is_lit = |index: &u32| self.old.is_active(*index) || self.new.is_active(*index);
         let shows =
             (0..self.new.crtcs.len() as u32).filter(|index| self.crtcs >> index & 1 != 0).any(|index| is_lit(&index));

@@ -39,7 +39,7 @@ pub(super) struct Checked<'c> {
     /// The CRTCs that take part, as a mask by index.
     pub(super) crtcs: u32,
     /// The CRTCs that send an event when the commit is done.
-    pub(super) told: u32,
+    pub(super) notified: u32,
     pub(super) may_set_modes: bool,
 }
 
@@ -120,7 +120,7 @@ impl Checked<'_> {
         if new.is_active && !is_enabled {
             return Err(Errno::EINVAL);
         }
-        if self.told >> index & 1 != 0 && !new.is_active && !old.is_active {
+        if self.notified >> index & 1 != 0 && !new.is_active && !old.is_active {
             return Err(Errno::EINVAL);
         }
         if new.mode.is_some_and(|mode| timing(mode.info) != timing(*self.display)) {

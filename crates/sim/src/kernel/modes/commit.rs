@@ -46,7 +46,7 @@ impl Screen {
             self.scan_out(&mut state, commit.to.clone())
         };
         drop(state);
-        self.tell(Some(commit), gone);
+        self.notify(Some(commit), gone);
         Ok(())
     }
 
@@ -77,9 +77,9 @@ impl Screen {
         }
         drop(state);
         for commit in commits {
-            self.tell(Some(commit), Gone::default());
+            self.notify(Some(commit), Gone::default());
         }
-        self.tell(None, gone);
+        self.notify(None, gone);
     }
 
     /// Shows a plane at once, in all configurations.
@@ -103,7 +103,7 @@ impl Screen {
         gone.extend(self.scan_out(&mut state, scanned));
         state.configurations().for_each(|configuration| configuration.remove(framebuffer));
         drop(state);
-        self.tell(None, gone);
+        self.notify(None, gone);
     }
 
     /// Sends an event to a client when its vertical blank comes.
@@ -148,19 +148,19 @@ impl Screen {
         let is_ready = state.pending.front().is_some_and(|commit| is_forced || commit.is_ready());
         let commit = if is_ready { state.pending.pop_front() } else { None };
         let awaited = state.awaited.extract_if(.., |one| is_forced || has_passed(count, one.count)).collect();
-        let mut told = Gone { awaited, shown: None };
+        let mut gone = Gone { awaited, shown: None };
         if let Some(commit) = &commit {
-            told.extend(self.scan_out(&mut state, commit.to.clone()));
+            gone.extend(self.scan_out(&mut state, commit.to.clone()));
         }
         let is_idle = state.pending.is_empty() && state.awaited.is_empty();
         state.is_watched = !is_idle;
         drop(state);
-        self.tell(commit, told);
+        self.notify(commit, gone);
         is_idle
     }
 
     /// Sends the events of a commit that is scanned out and of vertical blanks, and keeps the picture before the commit.
-    fn tell(&self, commit: Option<Pending>, gone: Gone) {
+    fn notify(&self, commit: Option<Pending>, gone: Gone) {
         let count = self.blanks.count();
         for one in gone.awaited {
             one.deliver(self.blanks, count);

@@ -17,7 +17,7 @@ pub(crate) struct Blob {
 
 /// A rectangle in a framebuffer, in units of 1/65536 of a pixel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Source {
+pub(crate) struct SourceRectangle {
     pub(crate) x: u32,
     pub(crate) y: u32,
     pub(crate) width: u32,
@@ -39,7 +39,7 @@ pub(crate) struct PlaneState {
     /// The index of the CRTC that shows the plane.
     pub(crate) crtc: Option<u32>,
     pub(crate) framebuffer: Option<Arc<Framebuffer>>,
-    pub(crate) source: Source,
+    pub(crate) source: SourceRectangle,
     pub(crate) place: Rectangle,
 }
 

@@ -28,7 +28,7 @@ use amdgpu_uapi::{
 pub(crate) use self::{
     change::Change,
     check::{GAMMA, GAMMA_LARGE, timing},
-    configuration::{Configuration, CrtcState, Mode, PlaneState, Rectangle, Source},
+    configuration::{Configuration, CrtcState, Mode, PlaneState, Rectangle, SourceRectangle},
     format::{CURSOR, Format, primary},
     framebuffer::{Framebuffer, PlanePlace},
     outbox::Outbox,

@@ -54,7 +54,7 @@ use self::{
     event::{Agent, Event, Log, Time},
     finding::Finding,
     model::Range,
-    packets::{At, Deed, Told},
+    packets::{At, Deed, Hazard},
     report::Reports,
     trials::Trials,
     world::{Call, World},
@@ -69,13 +69,13 @@ use crate::{
 pub(crate) struct Caches {
     level: GfxLevel,
     chip: String,
-    state: Mutex<State>,
+    state: Mutex<CheckerState>,
     jobs: AtomicU64,
     reports: Reports,
 }
 
 #[derive(Debug)]
-struct State {
+struct CheckerState {
     log: Log,
     world: World,
     trials: Option<Trials>,
@@ -92,7 +92,7 @@ impl Caches {
         Some(Self {
             level,
             chip: chip.to_owned(),
-            state: Mutex::new(State { log: Log::default(), world, trials }),
+            state: Mutex::new(CheckerState { log: Log::default(), world, trials }),
             jobs: AtomicU64::new(0),
             reports: Reports::default(),
         })
@@ -168,7 +168,7 @@ impl Caches {
 
     /// Does something in the world and in all trials, and ends the trials that it makes pointless.
     fn each(&self, act: impl Fn(&mut World)) {
-        let State { world, trials, .. } = &mut *self.state.lock();
+        let CheckerState { world, trials, .. } = &mut *self.state.lock();
         act(world);
         if let Some(trials) = trials {
             trials.each(world, act);
@@ -196,18 +196,18 @@ impl Caches {
 
     /// Does what a packet does, besides its accesses.
     fn act(&self, deed: Deed, at: &At) {
-        let State { world, trials, .. } = &mut *self.state.lock();
-        let told = match trials {
+        let CheckerState { world, trials, .. } = &mut *self.state.lock();
+        let hazards = match trials {
             None => world.act(deed, at),
             Some(trials) => trials.act(world, deed, at),
         };
-        for Told { kind, earlier, later, missing } in told {
+        for Hazard { kind, earlier, later, missing } in hazards {
             self.report(kind, None, earlier, later, missing);
         }
     }
 
     fn read(&self, range: Range<'_>, data: &mut [u8], call: &Call<'_>) -> Option<(u64, Finding)> {
-        let State { log, world, trials } = &mut *self.state.lock();
+        let CheckerState { log, world, trials } = &mut *self.state.lock();
         let found = world.read(range, data, call, log);
         if let Some(trials) = trials {
             let call = Call { waits: world.order(call.by.order.job).waits_for_dma, ..*call };
@@ -217,7 +217,7 @@ impl Caches {
     }
 
     fn write(&self, range: Range<'_>, data: &[u8], call: &Call<'_>) -> Option<(u64, Finding)> {
-        let State { log, world, trials } = &mut *self.state.lock();
+        let CheckerState { log, world, trials } = &mut *self.state.lock();
         let found = world.write(range, data, call, log);
         if let Some(trials) = trials {
             let call = Call { waits: world.order(call.by.order.job).waits_for_dma, ..*call };
@@ -227,7 +227,7 @@ impl Caches {
     }
 
     fn fetch(&self, range: Range<'_>, len: usize, call: &Call<'_>) -> Option<(u64, Finding)> {
-        let State { log, world, trials } = &mut *self.state.lock();
+        let CheckerState { log, world, trials } = &mut *self.state.lock();
         let found = world.fetch(range, len, call, log);
         if let Some(trials) = trials {
             trials.fetch(range, len, call, log, found.is_some());
@@ -236,7 +236,7 @@ impl Caches {
     }
 
     /// Reports a finding of the model.
-    fn tell(&self, address: u64, finding: Finding, by: &By, is_write: bool) {
+    fn report_finding(&self, address: u64, finding: Finding, by: &By, is_write: bool) {
         let state = self.state.lock();
         let later = text::event(&state.log, by.time);
         let (kind, earlier, missing) = text::finding(finding, is_write, (self.level, &later), &state.log);
@@ -245,7 +245,7 @@ impl Caches {
     }
 
     /// Reports a hazard of instructions of a shader that a packet started.
-    pub(crate) fn tell_instruction(&self, hazard: &InstructionHazard, place: &Place) {
+    pub(crate) fn report_instruction(&self, hazard: &InstructionHazard, place: &Place) {
         let side = |side: &amdgpu_waves::WaitSide| format!("`{}` at {:#x}", side.text, side.pc);
         let earlier = hazard.earlier.as_ref().map(side).unwrap_or_default();
         // Without the job, so that the same program is reported once.

@@ -7,7 +7,7 @@ use super::{
     event::{Agent, Time},
     report::HazardKind,
     text,
-    world::{Job, World},
+    world::{RunningJob, World},
 };
 use crate::gpu::{CacheOperation, Place, Signal};
 
@@ -34,7 +34,7 @@ pub(super) enum Deed {
 
 /// A hazard of a packet.
 #[derive(Clone, Debug)]
-pub(super) struct Told {
+pub(super) struct Hazard {
     pub(super) kind: HazardKind,
     pub(super) earlier: String,
     pub(super) later: String,
@@ -52,16 +52,16 @@ impl At {
         self.place.is_some_and(|place| matches!(place.packet, "RELEASE_MEM" | "EVENT_WRITE_EOP"))
     }
 
-    fn told(&self, kind: HazardKind, earlier: Option<Place>, missing: &str) -> Option<Told> {
+    fn hazard(&self, kind: HazardKind, earlier: Option<Place>, missing: &str) -> Option<Hazard> {
         let earlier = earlier.map(|place| text::packet(&place, self.job, Agent::Engine)).unwrap_or_default();
         let later = text::packet(&self.place?, self.job, Agent::Engine);
-        Some(Told { kind, earlier, later, missing: missing.to_owned() })
+        Some(Hazard { kind, earlier, later, missing: missing.to_owned() })
     }
 }
 
 impl World {
     /// Does what a packet does, and returns its hazards.
-    pub(super) fn act(&mut self, deed: Deed, at: &At) -> Vec<Told> {
+    pub(super) fn act(&mut self, deed: Deed, at: &At) -> Vec<Hazard> {
         match deed {
             Deed::Operation(operation) => self.operate(operation, at),
             Deed::Packet => self.with(at, |job| job.packet(at)),
@@ -96,29 +96,29 @@ impl World {
         self.caught_up = due;
     }
 
-    fn with(&mut self, at: &At, act: impl FnOnce(&mut Job) -> Vec<Told>) -> Vec<Told> {
+    fn with(&mut self, at: &At, act: impl FnOnce(&mut RunningJob) -> Vec<Hazard>) -> Vec<Hazard> {
         self.job(at.job).map(act).unwrap_or_default()
     }
 
-    fn operate(&mut self, operation: CacheOperation, at: &At) -> Vec<Told> {
-        let mut told = Vec::new();
+    fn operate(&mut self, operation: CacheOperation, at: &At) -> Vec<Hazard> {
+        let mut hazards = Vec::new();
         if let Some(doubt) = operation.doubt {
-            told.extend(at.told(HazardKind::Submission, None, &format!("a valid combination: {doubt}")));
+            hazards.extend(at.hazard(HazardKind::Submission, None, &format!("a valid combination: {doubt}")));
         }
-        let Some(job) = self.job(at.job) else { return told };
+        let Some(job) = self.job(at.job) else { return hazards };
         // radeonsi lets PFP wait afterwards on GFX7, and both are known to work.
         let may_be_early = at.is_gfx() && operation.by_pfp && at.level != GfxLevel::Gfx7;
         if let (true, Some(work)) = (may_be_early, job.rules.started) {
             let missing = "PFP_SYNC_ME before: PFP executes the operation before this work has ended \
                            (radv_cs_emit_cache_flush)";
-            told.extend(at.told(HazardKind::EarlyOperation, Some(work), missing));
+            hazards.extend(at.hazard(HazardKind::EarlyOperation, Some(work), missing));
         }
         if operation.holds_pfp {
             job.order.pfp = at.now;
         }
         if at.is_at_the_end_of_the_pipe() {
             job.rules.pending.push((at.now, operation));
-            return told;
+            return hazards;
         }
         // Up to GFX8 the operation waits for draws, if it is about what they write.
         if at.level < GfxLevel::Gfx9 {
@@ -126,12 +126,12 @@ impl World {
         }
         let CacheOperation { fronts, write_back_l2, invalidate_l2, .. } = operation;
         self.model.operate(at.now, fronts, write_back_l2, invalidate_l2);
-        told
+        hazards
     }
 }
 
-impl Job {
-    fn packet(&mut self, at: &At) -> Vec<Told> {
+impl RunningJob {
+    fn packet(&mut self, at: &At) -> Vec<Hazard> {
         self.end_packet();
         self.rules.packets += 1;
         let is_late = self.rules.ended.is_some_and(|(number, _)| number + 1 < self.rules.packets);
@@ -147,30 +147,30 @@ impl Job {
     }
 
     /// Reports an event at the end of the pipe that should have been the first of two, or the second.
-    fn check_pair(&mut self, at: &At) -> Option<Told> {
+    fn check_pair(&mut self, at: &At) -> Option<Hazard> {
         let (_, place) = self.rules.ended.take()?;
         let is_twice = at.level == GfxLevel::Gfx7 || at.level == GfxLevel::Gfx8;
         let missing = "a second event directly before or after: the first may store before the caches are flushed \
                        (radv_cs_emit_write_event_eop)";
         let at = At { place: Some(place), ..*at };
-        if is_twice { at.told(HazardKind::Submission, None, missing) } else { None }
+        if is_twice { at.hazard(HazardKind::Submission, None, missing) } else { None }
     }
 
     /// Checks what a job leaves behind.
-    fn end(&mut self, at: &At) -> Vec<Told> {
-        let mut told: Vec<_> = self.check_pair(at).into_iter().collect();
+    fn end(&mut self, at: &At) -> Vec<Hazard> {
+        let mut hazards: Vec<_> = self.check_pair(at).into_iter().collect();
         self.end_packet();
         if let Some(place) = self.rules.open_dma.filter(|_| self.order.has_dma && at.is_gfx()) {
             let missing = "a CP DMA with cp_sync at the end: the kernel's fence does not wait for DMA \
                            (radv_cp_dma_wait_for_idle)"
                 .to_owned();
             let later = text::packet(&place, at.job, Agent::Dma);
-            told.push(Told { kind: HazardKind::Race, earlier: String::new(), later, missing });
+            hazards.push(Hazard { kind: HazardKind::Race, earlier: String::new(), later, missing });
         }
-        told
+        hazards
     }
 
-    fn signal(&mut self, signal: Signal, at: &At) -> Vec<Told> {
+    fn signal(&mut self, signal: Signal, at: &At) -> Vec<Hazard> {
         let Self { order, rules } = self;
         match signal {
             Signal::PfpSync => {
@@ -200,7 +200,7 @@ impl Job {
                 if rules.sampled != rules.packets.checked_sub(1) {
                     let missing = "ZPASS_DONE with an address directly before: the event may hang the chip \
                                    (radv_cs_emit_write_event_eop)";
-                    return at.told(HazardKind::Submission, None, missing).into_iter().collect();
+                    return at.hazard(HazardKind::Submission, None, missing).into_iter().collect();
                 }
             }
             Signal::EndOfPipe if at.is_gfx() => match rules.ended {

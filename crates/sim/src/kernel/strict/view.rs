@@ -186,7 +186,7 @@ impl<'a> Checked<'a> {
         self.spots(va, data.len(), Access::Read, |spot| {
             let data = &mut data[spot.done as usize..(spot.done + spot.len) as usize];
             let found = self.caches.read(range(va, spot), data, &call);
-            self.tell(va, spot, found, &by, false);
+            self.report_finding(va, spot, found, &by, false);
         });
     }
 
@@ -197,7 +197,7 @@ impl<'a> Checked<'a> {
         self.spots(va, data.len(), Access::Write, |spot| {
             let data = &data[spot.done as usize..(spot.done + spot.len) as usize];
             let found = self.caches.write(range(va, spot), data, &call);
-            self.tell(va, spot, found, &by, true);
+            self.report_finding(va, spot, found, &by, true);
         });
     }
 
@@ -209,17 +209,17 @@ impl<'a> Checked<'a> {
             let call = Call { by: &by, polls: false, place: self.place.get(), waits: false };
             self.spots(va, len, Access::Read, |spot| {
                 let found = self.caches.fetch(range(va, spot), spot.len as usize, &call);
-                self.tell(va, spot, found, &by, false);
+                self.report_finding(va, spot, found, &by, false);
             });
         }
         self.place.set(before.0);
         self.event.set(before.1);
     }
 
-    fn tell(&self, va: GpuVa, spot: &Spot<'_>, found: Option<(u64, Finding)>, by: &By, is_write: bool) {
+    fn report_finding(&self, va: GpuVa, spot: &Spot<'_>, found: Option<(u64, Finding)>, by: &By, is_write: bool) {
         let Some((offset, finding)) = found else { return };
         let address = va.as_u64().wrapping_add(spot.done).wrapping_add(offset - spot.offset);
-        self.caches.tell(address, finding, by, is_write);
+        self.caches.report_finding(address, finding, by, is_write);
     }
 }
 

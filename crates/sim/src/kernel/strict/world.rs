@@ -11,7 +11,7 @@ use crate::gpu::{CacheOperation, Place};
 
 /// A job that runs.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Job {
+pub(super) struct RunningJob {
     pub(super) order: Order,
     pub(super) rules: Rules,
 }
@@ -20,7 +20,7 @@ pub(super) struct Job {
 #[derive(Clone, Debug, Default)]
 pub(super) struct World {
     pub(super) model: Model,
-    pub(super) jobs: Vec<Job>,
+    pub(super) jobs: Vec<RunningJob>,
     /// The operations at the end of the pipe that the last packet with a wait has ended, with the events of their packets.
     pub(super) caught_up: Vec<(Time, CacheOperation)>,
 }
@@ -43,7 +43,7 @@ impl World {
 
     /// Begins a job.
     pub(super) fn begin(&mut self, order: Order) {
-        self.jobs.push(Job { order, rules: Rules::default() });
+        self.jobs.push(RunningJob { order, rules: Rules::default() });
     }
 
     /// Ends a job.
@@ -52,7 +52,7 @@ impl World {
     }
 
     /// Returns a job that runs.
-    pub(super) fn job(&mut self, number: u64) -> Option<&mut Job> {
+    pub(super) fn job(&mut self, number: u64) -> Option<&mut RunningJob> {
         self.jobs.iter_mut().find(|job| job.order.job == number)
     }
 
@@ -63,7 +63,8 @@ impl World {
 
     /// Returns `true` if this world will judge as another one: the same caches and jobs, after the same operations.
     pub(super) fn is_like(&self, other: &Self) -> bool {
-        let same = |(job, other): (&Job, &Job)| job.order == other.order && job.rules.is_like(&other.rules);
+        let same =
+            |(job, other): (&RunningJob, &RunningJob)| job.order == other.order && job.rules.is_like(&other.rules);
         self.model.was_operated_like(&other.model)
             && self.jobs.len() == other.jobs.len()
             && self.jobs.iter().zip(&other.jobs).all(same)

@@ -29,13 +29,13 @@ impl EventFd {
     }
 
     /// Adds 1. A full counter stays unchanged, as with the kernel's own signal; the write would block.
-    pub(crate) fn tell(self) {
+    pub(crate) fn signal(self) {
         use std::os::fd::AsFd as _;
         let mut fds = [PollFd::new(self.0.as_fd(), PollFlags::POLLOUT)];
         if poll(&mut fds, PollTimeout::ZERO) == Ok(1)
             && let Err(errno) = write(&self.0, &1_u64.to_ne_bytes())
         {
-            tracing::warn!(%errno, "an eventfd was not told");
+            tracing::warn!(%errno, "an eventfd was not signalled");
         }
     }
 }

@@ -9,7 +9,7 @@ use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 
 use crate::kernel::{
     card::Gpu,
-    files::{descriptors::Shared, file::File, file_id::FileId},
+    files::{descriptors::SharedObject, file::File, file_id::FileId},
     ioctl::args::{argument, fill},
     mm::bo::{Attributes, Bo, Identity, Imported, New, PAGE, Request, dma_buf::DmaBuf},
     process::errno::errno_of,
@@ -50,7 +50,7 @@ pub(crate) fn fd_to_handle(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let mut request: PrimeHandle = argument(bytes)?;
     let fd = user::descriptor(request.fd)?;
     let id = FileId::of(fd)?;
-    let Some(Shared::DmaBuf(dma_buf)) = file.gpu.machine.descriptors.find(fd)? else { return Err(Errno::EINVAL) };
+    let Some(SharedObject::DmaBuf(dma_buf)) = file.gpu.machine.descriptors.find(fd)? else { return Err(Errno::EINVAL) };
     // Imports are serialized, so that two imports of one dma-buf return one handle.
     let _names = file.gpu.bos.names.lock();
     let mut handles = file.handles.lock();

@@ -9,7 +9,7 @@ use amdgpu_uapi::{ColorLut, Errno, MODE_OBJECT_FB, ModeInfo};
 use zerocopy::FromBytes as _;
 
 use crate::kernel::{
-    files::{descriptors::Shared, file::File},
+    files::{descriptors::SharedObject, file::File},
     modes::{Change, Key, Mode, Object, PlaneState, Property, Screen, Takes},
     sync::fence::Fence,
     user,
@@ -222,7 +222,7 @@ fn crtc(file: &File, id: u32) -> Result<Option<u32>, Errno> {
 fn fence(file: &File, fd: i32) -> Option<Arc<Fence>> {
     let fd = user::descriptor(fd).ok()?;
     match file.gpu.machine.descriptors.find(fd).ok()? {
-        Some(Shared::SyncFile(sync_file)) => Some(Arc::clone(sync_file.fence())),
+        Some(SharedObject::SyncFile(sync_file)) => Some(Arc::clone(sync_file.fence())),
         _ => None,
     }
 }

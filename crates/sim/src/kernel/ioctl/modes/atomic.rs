@@ -56,8 +56,8 @@ pub(crate) fn commit(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
             return Err(Errno::EINVAL);
         }
         let fences = list.places_of_fences();
-        let told = fences.keys().fold(events, |told, crtc| told | 1 << crtc);
-        change.check(may_set_modes, told)?;
+        let notified = fences.keys().fold(events, |notified, crtc| notified | 1 << crtc);
+        change.check(may_set_modes, notified)?;
         let obstacles = change.obstacles();
         if has(MODE_ATOMIC_NONBLOCK) {
             if change.is_busy() {
@@ -69,9 +69,9 @@ pub(crate) fn commit(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
             continue;
         }
         // The client installs its descriptors without holding the display's lock.
-        let Some(ready) = prepared.take_if(|prepared| prepared.told == told) else {
+        let Some(ready) = prepared.take_if(|prepared| prepared.notified == notified) else {
             drop(change);
-            prepared = Some(Prepared::new(file, told, events, request.user_data, &fences)?);
+            prepared = Some(Prepared::new(file, notified, events, request.user_data, &fences)?);
             continue;
         };
         let done = ready.commit(change, may_set_modes)?;
@@ -87,7 +87,7 @@ pub(crate) fn commit(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
 struct Prepared<'f> {
     file: &'f File,
     /// The mask of the CRTCs that signal.
-    told: u32,
+    notified: u32,
     signals: Vec<Signal>,
     /// The addresses of the installed descriptors.
     places: Vec<u64>,
@@ -95,9 +95,15 @@ struct Prepared<'f> {
 
 impl<'f> Prepared<'f> {
     /// Reserves room for events of some CRTCs, and installs descriptors of fences in the client.
-    fn new(file: &'f File, told: u32, events: u32, user_data: u64, places: &BTreeMap<u32, u64>) -> Result<Self, Errno> {
-        let mut prepared = Self { file, told, signals: Vec::new(), places: Vec::new() };
-        for crtc in (0..u32::BITS).filter(|crtc| told >> crtc & 1 != 0) {
+    fn new(
+        file: &'f File,
+        notified: u32,
+        events: u32,
+        user_data: u64,
+        places: &BTreeMap<u32, u64>,
+    ) -> Result<Self, Errno> {
+        let mut prepared = Self { file, notified, signals: Vec::new(), places: Vec::new() };
+        for crtc in (0..u32::BITS).filter(|crtc| notified >> crtc & 1 != 0) {
             let mut signal = Signal { crtc, event: None, fence: None };
             if events >> crtc & 1 != 0 {
                 file.outbox.reserve()?;
@@ -120,7 +126,7 @@ impl<'f> Prepared<'f> {
     /// Commits a change with these events and fences.
     fn commit(mut self, change: Change<'_>, may_set_modes: bool) -> Result<Arc<Fence>, Errno> {
         // A rejected commit must not signal.
-        change.check(may_set_modes, self.told)?;
+        change.check(may_set_modes, self.notified)?;
         self.places.clear();
         change.commit(may_set_modes, std::mem::take(&mut self.signals))
     }

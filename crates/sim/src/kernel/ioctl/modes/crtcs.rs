@@ -12,7 +12,9 @@ use super::{commit, screen};
 use crate::kernel::{
     files::file::File,
     ioctl::args::argument,
-    modes::{Change, CrtcState, Framebuffer, Mode, Object, PlaneState, Rectangle, Screen, Signal, Source, timing},
+    modes::{
+        Change, CrtcState, Framebuffer, Mode, Object, PlaneState, Rectangle, Screen, Signal, SourceRectangle, timing,
+    },
     user,
 };
 
@@ -68,7 +70,7 @@ fn whole(framebuffer: Arc<Framebuffer>, crtc: u32, mode: ModeInfo, (x, y): (u32,
     Ok(PlaneState {
         crtc: Some(crtc),
         framebuffer: Some(framebuffer),
-        source: Source { x: x << 16, y: y << 16, width: width << 16, height: height << 16 },
+        source: SourceRectangle { x: x << 16, y: y << 16, width: width << 16, height: height << 16 },
         place: Rectangle { x: 0, y: 0, width, height },
     })
 }

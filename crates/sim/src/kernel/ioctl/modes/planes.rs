@@ -8,7 +8,7 @@ use super::{commit, framebuffers, screen};
 use crate::kernel::{
     files::file::File,
     ioctl::args::argument,
-    modes::{CURSOR, Change, Format, Object, PlaneState, Rectangle, Source},
+    modes::{CURSOR, Change, Format, Object, PlaneState, Rectangle, SourceRectangle},
 };
 
 /// Performs MODE_SETPLANE.
@@ -24,7 +24,7 @@ pub(crate) fn set(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
         Some(PlaneState {
             crtc: Some(crtc),
             framebuffer: Some(framebuffer),
-            source: Source { x: request.src_x, y: request.src_y, width: request.src_w, height: request.src_h },
+            source: SourceRectangle { x: request.src_x, y: request.src_y, width: request.src_w, height: request.src_h },
             place: Rectangle { x: request.crtc_x, y: request.crtc_y, width: request.crtc_w, height: request.crtc_h },
         })
     };
@@ -83,7 +83,7 @@ fn set_cursor(file: &File, request: ModeCursor) -> Result<(), Errno> {
         None => PlaneState::default(),
         Some(framebuffer) => PlaneState {
             crtc: Some(crtc),
-            source: Source { x: 0, y: 0, width: framebuffer.width << 16, height: framebuffer.height << 16 },
+            source: SourceRectangle { x: 0, y: 0, width: framebuffer.width << 16, height: framebuffer.height << 16 },
             place: Rectangle { x: at.0, y: at.1, width: framebuffer.width, height: framebuffer.height },
             framebuffer: Some(framebuffer),
         },

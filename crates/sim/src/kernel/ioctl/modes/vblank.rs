@@ -36,7 +36,7 @@ const fn wanted(count: u64, asked: u64, moves_on: bool) -> u64 {
 
 /// Sends the event of a vertical blank to the file, now or when the vertical blank comes. Returns the number of the vertical blank,
 /// or of the last one if it is already over.
-fn tell(file: &File, screen: &Arc<Screen>, awaited: Awaited) -> Result<u64, Errno> {
+fn queue_event(file: &File, screen: &Arc<Screen>, awaited: Awaited) -> Result<u64, Errno> {
     file.outbox.reserve()?;
     let count = screen.blanks.count();
     if has_passed(count, awaited.count) {
@@ -71,8 +71,9 @@ pub(crate) fn wait(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     if has(VBLANK_EVENT) {
         let (crtc_id, user_data) = (file.gpu.display.modes.crtc(crtc), request.signal);
         let outbox = Arc::clone(&file.outbox);
-        let told = tell(file, screen, Awaited { count: wanted, crtc_id, user_data, is_sequence: false, outbox })?;
-        return fill(bytes, &WaitVblank { sequence: told as u32, ..request });
+        let count =
+            queue_event(file, screen, Awaited { count: wanted, crtc_id, user_data, is_sequence: false, outbox })?;
+        return fill(bytes, &WaitVblank { sequence: count as u32, ..request });
     }
     let is_over = || has_passed(blanks.count(), wanted) || !screen.configuration().is_active(crtc);
     let left = blanks.at(wanted).saturating_sub(monotonic_now()).max(1);
@@ -113,6 +114,6 @@ pub(crate) fn queue_sequence(file: &File, bytes: &mut [u8]) -> Result<(), Errno>
     let asked = request.sequence.wrapping_add(start);
     let wanted = wanted(count, asked, flags & CRTC_SEQUENCE_NEXT_ON_MISS != 0);
     let outbox = Arc::clone(&file.outbox);
-    let sequence = tell(file, screen, Awaited { count: wanted, crtc_id, user_data, is_sequence: true, outbox })?;
+    let sequence = queue_event(file, screen, Awaited { count: wanted, crtc_id, user_data, is_sequence: true, outbox })?;
     fill(bytes, &CrtcQueueSequence { sequence, ..request })
 }

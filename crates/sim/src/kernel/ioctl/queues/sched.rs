@@ -5,7 +5,7 @@
 use amdgpu_uapi::{Errno, SCHED_OP_CONTEXT_PRIORITY_OVERRIDE, SCHED_OP_PROCESS_PRIORITY_OVERRIDE, Sched, priority};
 
 use crate::kernel::{
-    files::{descriptors::Shared, file::File},
+    files::{descriptors::SharedObject, file::File},
     ioctl::args::argument,
     user,
 };
@@ -22,7 +22,7 @@ pub(crate) fn sched(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
         _ => return Err(Errno::EINVAL),
     };
     let other = user::descriptor(request.fd.cast_signed()).and_then(|fd| file.gpu.machine.descriptors.find(fd));
-    let Ok(Some(Shared::Node(other))) = other else { return Err(Errno::EINVAL) };
+    let Ok(Some(SharedObject::Node(other))) = other else { return Err(Errno::EINVAL) };
     let contexts = other.upgrade().ok_or(Errno::EINVAL)?;
     let contexts = contexts.lock();
     match context {

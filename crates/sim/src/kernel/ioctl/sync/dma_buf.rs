@@ -10,7 +10,7 @@ use amdgpu_uapi::{
 };
 
 use crate::kernel::{
-    files::descriptors::Shared,
+    files::descriptors::SharedObject,
     machine::Machine,
     mm::bo::dma_buf::{DmaBuf, NAME},
     sync::{events::Until, sync_file::SyncFile},
@@ -75,7 +75,7 @@ fn import(machine: &Machine, dma_buf: &DmaBuf, address: u64) -> Result<(), Errno
 /// Returns the sync file of a client's descriptor; EINVAL for any other file.
 pub(crate) fn sync_file(machine: &Machine, fd: i32) -> Result<Arc<SyncFile>, Errno> {
     match user::descriptor(fd).and_then(|fd| machine.descriptors.find(fd)) {
-        Ok(Some(Shared::SyncFile(sync_file))) => Ok(sync_file),
+        Ok(Some(SharedObject::SyncFile(sync_file))) => Ok(sync_file),
         _ => Err(Errno::EINVAL),
     }
 }

@@ -8,7 +8,7 @@ use amdgpu_uapi::{
 
 use crate::{
     features::Features,
-    kernel::{files::descriptors::Shared, machine::Machine, sync::sync_file::SyncFile, user},
+    kernel::{files::descriptors::SharedObject, machine::Machine, sync::sync_file::SyncFile, user},
 };
 
 /// Performs an ioctl on a sync file. The number of a request includes its size and direction.
@@ -35,7 +35,7 @@ fn merge(machine: &Machine, sync_file: &SyncFile, address: u64) -> Result<(), Er
         return Err(Errno::EINVAL);
     }
     let other = user::descriptor(request.fd2).and_then(|fd| machine.descriptors.find(fd)).map_err(|_| Errno::ENOENT)?;
-    let Some(Shared::SyncFile(other)) = other else { return Err(Errno::ENOENT) };
+    let Some(SharedObject::SyncFile(other)) = other else { return Err(Errno::ENOENT) };
     let merged = machine.descriptors.add_sync_file(sync_file.merge(&other, &request))?;
     request.fence = user::install(merged)?;
     user::write_slice(address, &[request])

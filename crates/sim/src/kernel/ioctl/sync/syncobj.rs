@@ -15,7 +15,7 @@ use amdgpu_uapi::{
 
 use super::dma_buf::sync_file;
 use crate::kernel::{
-    files::{descriptors::Shared, file::File},
+    files::{descriptors::SharedObject, file::File},
     ioctl::args::{argument, fill},
     sync::{
         eventfd::EventFd,
@@ -143,7 +143,7 @@ pub(crate) fn fd_to_handle_at_a_point(file: &File, bytes: &mut [u8]) -> Result<(
 /// Creates a handle of a shared sync object.
 fn open(file: &File, fd: i32) -> Result<u32, Errno> {
     let shared = user::descriptor(fd).and_then(|fd| file.gpu.machine.descriptors.find(fd));
-    let Ok(Some(Shared::Syncobj(syncobj))) = shared else { return Err(Errno::EINVAL) };
+    let Ok(Some(SharedObject::Syncobj(syncobj))) = shared else { return Err(Errno::EINVAL) };
     add(file, syncobj)
 }
 
@@ -156,7 +156,7 @@ pub(crate) fn eventfd(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     }
     let syncobj = file.syncobj(request.handle).ok_or(Errno::ENOENT)?;
     let eventfd = EventFd::new(user::descriptor(request.fd)?)?;
-    syncobj.tell(request.point, eventfd, request.flags & available != 0);
+    syncobj.add_eventfd(request.point, eventfd, request.flags & available != 0);
     Ok(())
 }
 

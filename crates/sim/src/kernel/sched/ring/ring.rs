@@ -4,7 +4,7 @@
 //!
 //! 1. **One place.** A job is in `waiting`, or its ring's thread has it, or [`Ring::end_killed`] has just taken it out to end it. It
 //!    moves by value, so it is never in two places and cannot end twice.
-//! 2. **One end.** `Shared::end` takes the job by value. It releases the job's memory and page tables first, then writes the sequence
+//! 2. **One end.** `RingState::end` takes the job by value. It releases the job's memory and page tables first, then writes the sequence
 //!    number, lowers the load and signals the fence last. Whoever saw the fence finds nothing left of the job. Only a mutation that
 //!    tests must detect leaves the fence unsignalled.
 //! 3. **Order of an entity.** Only a job that is the oldest of its entity in `waiting` and has no dependency left may start
@@ -304,7 +304,7 @@ impl RingState {
         }
         *job.entity.gpu.lock() = state;
         let outcome = match (self.board.hooks().takes_hang(self.name), followed) {
-            (Some(hang), _) => Err(self.time_out(&job, running.started, &"it was told to", (hang, None))),
+            (Some(hang), _) => Err(self.time_out(&job, running.started, &"a test requested it", (hang, None))),
             (None, Ok(())) if self.is_abandoned() => Ok(()),
             _ if self.is_abandoned() => Err(Errno::ESRCH),
             _ if self.is_cancelled() => Err(Errno::ECANCELED),
@@ -658,7 +658,7 @@ impl gpu::Job for Running<'_> {
 
     fn hazard(&self, hazard: &InstructionHazard, place: Place) {
         if let Some(caches) = &self.shared.board.caches {
-            caches.tell_instruction(hazard, &place);
+            caches.report_instruction(hazard, &place);
         }
     }
 

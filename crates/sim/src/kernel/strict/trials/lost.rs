@@ -7,7 +7,7 @@ use amdgpu_hw::GfxLevel;
 use crate::{
     gpu::{CacheOperation, FrontCaches, Signal},
     kernel::strict::{
-        packets::{At, Deed, Told},
+        packets::{At, Deed, Hazard},
         world::World,
     },
 };
@@ -93,7 +93,7 @@ fn of_operation(operation: CacheOperation, is_gfx: bool) -> Vec<Lost> {
 
 impl World {
     /// Does what is left of what a packet does.
-    pub(in crate::kernel::strict) fn act_without(&mut self, lost: Lost, deed: Deed, at: &At) -> Vec<Told> {
+    pub(in crate::kernel::strict) fn act_without(&mut self, lost: Lost, deed: Deed, at: &At) -> Vec<Hazard> {
         let left = match (lost, deed) {
             (Lost::Front(bits), Deed::Operation(operation)) => {
                 let fronts = operation.fronts - FrontCaches::from_bits_truncate(bits);

@@ -21,7 +21,7 @@ use super::{
     event::{Log, Time},
     finding::Finding,
     model::Range,
-    packets::{At, Deed, Told},
+    packets::{At, Deed, Hazard},
     report::HazardKind,
     world::{Call, World},
 };
@@ -60,7 +60,7 @@ fn kind(finding: Finding, is_write: bool) -> HazardKind {
 
 impl Trials {
     /// Does what a packet does in the world and in all trials, and starts trials without it. Returns the hazards of the world.
-    pub(super) fn act(&mut self, world: &mut World, deed: Deed, at: &At) -> Vec<Told> {
+    pub(super) fn act(&mut self, world: &mut World, deed: Deed, at: &At) -> Vec<Hazard> {
         self.last = self.last.max(at.now);
         let mut started = Vec::new();
         let before = world.order(at.job);
@@ -73,12 +73,12 @@ impl Trials {
                 }
                 *count += 1;
                 let mut trial = Trial { world: world.clone(), lost, at: *at, before, after: before };
-                let told = trial.world.act_without(lost, deed, at);
-                started.push((trial, told.first().map(|told| told.kind)));
+                let hazards = trial.world.act_without(lost, deed, at);
+                started.push((trial, hazards.first().map(|hazard| hazard.kind)));
             }
         }
         world.caught_up.clear();
-        let told = world.act(deed, at);
+        let hazards = world.act(deed, at);
         let after = world.order(at.job);
         for (origin, operation) in &world.caught_up {
             self.accesses.operated(at.now, *origin, *operation);
@@ -88,8 +88,8 @@ impl Trials {
         {
             self.accesses.operated(at.now, at.now, operation);
         }
-        let is_silent = told.is_empty();
-        self.run(world, is_silent, |trial| trial.world.act(deed, at).first().map(|told| told.kind));
+        let is_silent = hazards.is_empty();
+        self.run(world, is_silent, |trial| trial.world.act(deed, at).first().map(|hazard| hazard.kind));
         for (mut trial, kind) in started {
             trial.after = after;
             match kind.filter(|_| is_silent) {
@@ -97,7 +97,7 @@ impl Trials {
                 None => self.running.push(trial),
             }
         }
-        told
+        hazards
     }
 
     /// Does something in all trials that the world has done.

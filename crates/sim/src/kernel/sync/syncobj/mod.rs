@@ -37,9 +37,9 @@ enum Then {
     /// Passes the fence to a waiting thread, which keeps it even if the sync object changes.
     Fill(Weak<Expected>),
     /// Signals an eventfd immediately.
-    Tell(EventFd),
+    SignalEventfd(EventFd),
     /// Signals an eventfd when the fence signals.
-    TellWhenSignalled(EventFd),
+    SignalEventfdWhenSignalled(EventFd),
 }
 
 /// The fence of a point, once it is submitted.
@@ -58,8 +58,8 @@ impl Then {
                     let _ = slot.set(fence);
                 }
             }
-            Self::Tell(eventfd) => eventfd.tell(),
-            Self::TellWhenSignalled(eventfd) => fence.when_signalled(move || eventfd.tell()),
+            Self::SignalEventfd(eventfd) => eventfd.signal(),
+            Self::SignalEventfdWhenSignalled(eventfd) => fence.when_signalled(move || eventfd.signal()),
         }
     }
 }
@@ -138,8 +138,11 @@ impl Syncobj {
     /// waits for the submission ends with the sync object.
     ///
     /// Source: `drm_syncobj_add_eventfd`, `syncobj_eventfd_entry_func`.
-    pub(crate) fn tell(&self, point: u64, eventfd: EventFd, when_available: bool) {
-        self.watch(point, if when_available { Then::Tell(eventfd) } else { Then::TellWhenSignalled(eventfd) });
+    pub(crate) fn add_eventfd(&self, point: u64, eventfd: EventFd, when_available: bool) {
+        self.watch(
+            point,
+            if when_available { Then::SignalEventfd(eventfd) } else { Then::SignalEventfdWhenSignalled(eventfd) },
+        );
     }
 
     fn watch(&self, point: u64, then: Then) {
