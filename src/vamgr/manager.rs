@@ -35,10 +35,10 @@ use amdgpu_hw::GfxLevel;
 /// ```
 #[derive(Clone)]
 pub struct VaManager {
-    shared: Arc<Shared>,
+    shared: Arc<ManagerInner>,
 }
 
-struct Shared {
+struct ManagerInner {
     windows: Windows,
     replay: Option<ReplayWindows>,
     granule: u64,
@@ -76,8 +76,14 @@ impl VaManager {
             Arc::new(Arena::new(window, windows.range(window), own, limits.alignment, floor))
         });
         let VaLimits { alignment, pte_fragment, .. } = *limits;
-        let shared =
-            Shared { windows, replay, granule: alignment, pte_fragment, arenas, lease_cache: LeaseCache::default() };
+        let shared = ManagerInner {
+            windows,
+            replay,
+            granule: alignment,
+            pte_fragment,
+            arenas,
+            lease_cache: LeaseCache::default(),
+        };
         Ok(Self { shared: Arc::new(shared) })
     }
 

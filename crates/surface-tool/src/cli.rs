@@ -13,7 +13,7 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 use serde_json::json;
 
 use crate::compare::compare;
-use crate::detile::{self, Part};
+use crate::detile::{self, Subresource};
 use crate::explain::explain;
 use crate::image::ImageArguments;
 use crate::outcome::{Error, Exit};
@@ -159,7 +159,7 @@ fn perform(task: Task, out: &mut dyn Write) -> Result<(), Error> {
         }
         Task::Detile { file, image, level, layer, sample, raw, output, json } => {
             let image = image.image()?;
-            let part = Part { level, layer, sample };
+            let part = Subresource { level, layer, sample };
             if raw {
                 detile::raw(&image, &file, part, &output)?;
             } else {

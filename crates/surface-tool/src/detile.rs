@@ -11,7 +11,7 @@ use crate::outcome::Error;
 
 /// The part of an image to take out.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Part {
+pub(crate) struct Subresource {
     pub(crate) level: u32,
     pub(crate) layer: u32,
     pub(crate) sample: u32,
@@ -26,14 +26,14 @@ struct Slice {
 }
 
 /// Takes one slice out of the bytes of a buffer.
-fn take(image: &Image, file: &Path, part: Part) -> Result<Slice, Error> {
+fn take(image: &Image, file: &Path, part: Subresource) -> Result<Slice, Error> {
     let file_error = |error| Error::File { path: file.to_owned(), error };
     let tiled = fs::read(file).map_err(file_error)?;
     let needed = image.layout.bytes;
     if (tiled.len() as u64) < needed {
         return Err(Error::TooShort { path: file.to_owned(), len: tiled.len(), needed });
     }
-    let Part { level, layer, sample } = part;
+    let Subresource { level, layer, sample } = part;
     let there = |what, number, count| if number < count { Ok(()) } else { Err(Error::Missing { what, number, count }) };
     there("level", level, image.config.levels)?;
     let [width, height, slices] = image.extent(level);
@@ -48,13 +48,13 @@ fn take(image: &Image, file: &Path, part: Part) -> Result<Slice, Error> {
 }
 
 /// Writes the elements of a slice row by row.
-pub(crate) fn raw(image: &Image, file: &Path, part: Part, output: &Path) -> Result<(), Error> {
+pub(crate) fn raw(image: &Image, file: &Path, part: Subresource, output: &Path) -> Result<(), Error> {
     let slice = take(image, file, part)?;
     files::write(output, slice.bytes).map_err(|error| Error::File { path: output.to_owned(), error })
 }
 
 /// Writes a slice as a PNG.
-pub(crate) fn png(image: &Image, file: &Path, part: Part, output: &Path) -> Result<(), Error> {
+pub(crate) fn png(image: &Image, file: &Path, part: Subresource, output: &Path) -> Result<(), Error> {
     let colors = Colors::of(image.format)?;
     let slice = take(image, file, part)?;
     let element = image.config.bytes.max(1) as usize;

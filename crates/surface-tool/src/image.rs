@@ -25,7 +25,7 @@ pub(crate) struct ImageArguments {
     pub(crate) size: Size,
     /// Dimension [default: what the size says]
     #[arg(long = "type", value_enum)]
-    pub(crate) dimension: Option<Kind>,
+    pub(crate) dimension: Option<ImageKind>,
     /// Array layers
     #[arg(long, default_value_t = 1)]
     pub(crate) layers: u32,
@@ -58,7 +58,7 @@ pub(crate) struct Size([u32; 3], bool);
 
 /// The dimension of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Kind {
+pub(crate) enum ImageKind {
     #[value(name = "1d")]
     D1,
     #[value(name = "2d")]
@@ -132,9 +132,9 @@ impl ImageArguments {
         let format = format::named(&self.format)?;
         let Size(extent, has_depth) = self.size;
         let dimension = match self.dimension {
-            Some(Kind::D1) => Dimension::D1,
-            Some(Kind::Cube) => Dimension::Cube,
-            kind if kind == Some(Kind::D3) || kind.is_none() && has_depth => Dimension::D3,
+            Some(ImageKind::D1) => Dimension::D1,
+            Some(ImageKind::Cube) => Dimension::Cube,
+            kind if kind == Some(ImageKind::D3) || kind.is_none() && has_depth => Dimension::D3,
             _ => Dimension::D2,
         };
         let image = VulkanImage {

@@ -103,19 +103,19 @@ pub struct CacheStats {
 /// ```
 #[derive(Clone, Debug)]
 pub struct MemoryCache {
-    shared: Arc<Shared>,
+    shared: Arc<CacheInner>,
 }
 
-struct Shared {
+struct CacheInner {
     manager: MemoryManager,
     clock: Box<dyn Clock>,
     limits: CacheLimits,
     kept: Mutex<Kept>,
 }
 
-impl std::fmt::Debug for Shared {
+impl std::fmt::Debug for CacheInner {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Shared").field("limits", &self.limits).finish_non_exhaustive()
+        f.debug_struct("CacheInner").field("limits", &self.limits).finish_non_exhaustive()
     }
 }
 
@@ -162,7 +162,7 @@ impl MemoryCache {
     /// Creates an empty cache that uses the given clock.
     pub fn with_clock(manager: &MemoryManager, limits: CacheLimits, clock: impl Clock + 'static) -> Self {
         let (manager, clock) = (manager.clone(), Box::new(clock));
-        Self { shared: Arc::new(Shared { manager, clock, limits, kept: Mutex::default() }) }
+        Self { shared: Arc::new(CacheInner { manager, clock, limits, kept: Mutex::default() }) }
     }
 
     /// Returns the manager that allocates the memory.

@@ -8,7 +8,7 @@ use super::{CachedMemory, work::Pending};
 
 /// The position of an entry: its slab, and its index in the slab.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct SlabEntry {
     pub(super) slab: u32,
     pub(super) entry: u32,
 }
@@ -30,7 +30,7 @@ struct Slab {
 /// A freed entry that the GPU may still use.
 #[derive(Debug)]
 struct Parked {
-    place: Place,
+    place: SlabEntry,
     pending: Pending,
 }
 
@@ -54,7 +54,7 @@ impl Leftovers {
 pub(super) struct Group {
     /// Number of entries in a slab.
     entries: u32,
-    /// The slabs by [`Place::slab`]. The indices of the empty places are in `vacant`.
+    /// The slabs by [`SlabEntry::slab`]. The indices of the empty places are in `vacant`.
     slabs: Vec<Option<Slab>>,
     vacant: Vec<u32>,
     /// Slabs with a free entry. Entries come from the last one until it is full, which keeps neighbouring allocations together.
@@ -75,7 +75,7 @@ impl Group {
     }
 
     /// Allocates a free entry of an existing slab; `None` if there is none.
-    pub(super) fn take(&mut self) -> Option<(Place, Arc<CachedMemory>)> {
+    pub(super) fn take(&mut self) -> Option<(SlabEntry, Arc<CachedMemory>)> {
         let at = *self.open.last()?;
         let slab = self.slabs.get_mut(index(at))?.as_mut()?;
         let entry = slab.free.pop().unwrap_or_else(|| {
@@ -88,7 +88,7 @@ impl Group {
             slab.open_at = None;
             self.open.pop();
         }
-        Some((Place { slab: at, entry }, memory))
+        Some((SlabEntry { slab: at, entry }, memory))
     }
 
     /// Adds a slab with all entries free.
@@ -106,7 +106,7 @@ impl Group {
     }
 
     /// Frees an entry, for reuse now or when the GPU is finished with it.
-    pub(super) fn give(&mut self, place: Place, pending: Pending, leftovers: &mut Leftovers) {
+    pub(super) fn give(&mut self, place: SlabEntry, pending: Pending, leftovers: &mut Leftovers) {
         if pending.is_none() {
             self.release(place, leftovers);
         } else {
@@ -150,7 +150,7 @@ impl Group {
     }
 
     /// Marks an entry as free. A slab without other allocated entries is removed.
-    fn release(&mut self, place: Place, leftovers: &mut Leftovers) {
+    fn release(&mut self, place: SlabEntry, leftovers: &mut Leftovers) {
         let Some(vacancy) = self.slabs.get_mut(index(place.slab)) else { return };
         let Some(slab) = vacancy else { return };
         slab.live -= 1;

@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use super::{
     CachedMemory, GpuWork, MemoryCache, MemoryView, SizeClass, SuballocationError,
     error::is_out_of_memory,
-    slab::{BUSY_LOOKS, Group, Leftovers, Place},
+    slab::{BUSY_LOOKS, Group, Leftovers, SlabEntry},
     work::Pending,
 };
 use crate::{
@@ -43,11 +43,11 @@ use crate::{
 /// ```
 #[derive(Clone, Debug)]
 pub struct SlabPool {
-    shared: Arc<Shared>,
+    shared: Arc<PoolInner>,
 }
 
 #[derive(Debug)]
-struct Shared {
+struct PoolInner {
     cache: MemoryCache,
     types: Box<[TypeSlabs]>,
 }
@@ -104,7 +104,7 @@ impl SlabPool {
                 .map(|class| Mutex::new(Group::new((class.slab_size(fragment) / class.entry_size()) as u32)))
                 .collect(),
         });
-        Self { shared: Arc::new(Shared { cache: cache.clone(), types: types.collect() }) }
+        Self { shared: Arc::new(PoolInner { cache: cache.clone(), types: types.collect() }) }
     }
 
     /// Returns the cache that provides the slabs.
@@ -125,7 +125,7 @@ impl SlabPool {
     /// * [`SuballocationError::Memory`] if no slab can be allocated.
     pub fn allocate(&self, memory_type: u32, size: u64, alignment: u64) -> Result<SubAllocation, SuballocationError> {
         let class = self.check(memory_type, size, alignment)?;
-        let kind = Kind { memory_type, class };
+        let kind = SlabKind { memory_type, class };
         loop {
             if let Some((place, memory)) = self.take(kind) {
                 let pool = Arc::clone(&self.shared);
@@ -176,7 +176,7 @@ impl SlabPool {
         SizeClass::fitting(size, alignment).ok_or(SuballocationError::TooLarge { size })
     }
 
-    fn take(&self, kind: Kind) -> Option<(Place, Arc<CachedMemory>)> {
+    fn take(&self, kind: SlabKind) -> Option<(SlabEntry, Arc<CachedMemory>)> {
         let mut leftovers = Leftovers::default();
         // Declared last, so that the lock is released before the leftovers are dropped.
         let mut group = self.shared.group(kind)?.lock();
@@ -186,7 +186,7 @@ impl SlabPool {
         })
     }
 
-    fn new_slab(&self, kind: Kind) -> Result<CachedMemory, SuballocationError> {
+    fn new_slab(&self, kind: SlabKind) -> Result<CachedMemory, SuballocationError> {
         self.try_slab(kind).or_else(|error| match &error {
             SuballocationError::Memory(cause) if is_out_of_memory(cause) => {
                 let freed = self.reclaim_all();
@@ -196,7 +196,7 @@ impl SlabPool {
         })
     }
 
-    fn try_slab(&self, Kind { memory_type, class }: Kind) -> Result<CachedMemory, SuballocationError> {
+    fn try_slab(&self, SlabKind { memory_type, class }: SlabKind) -> Result<CachedMemory, SuballocationError> {
         let fragment = self.cache().manager().properties().facts().pte_fragment_size();
         let memory = self.cache().allocate(&AllocateInfo::new(memory_type, class.slab_size(fragment)))?;
         if self.shared.types.get(index(memory_type)).is_some_and(|ty| ty.is_mapped) {
@@ -219,18 +219,18 @@ impl SlabPool {
 
 /// The kind of a slab: its memory type and size class.
 #[derive(Clone, Copy, Debug)]
-struct Kind {
+struct SlabKind {
     memory_type: u32,
     class: SizeClass,
 }
 
-impl Shared {
-    fn group(&self, Kind { memory_type, class }: Kind) -> Option<&Mutex<Group>> {
+impl PoolInner {
+    fn group(&self, SlabKind { memory_type, class }: SlabKind) -> Option<&Mutex<Group>> {
         self.types.get(index(memory_type))?.groups.get(class.index())
     }
 }
 
-impl Drop for Shared {
+impl Drop for PoolInner {
     fn drop(&mut self) {
         // Every sub-allocation keeps the pool alive, so only the GPU can still use entries.
         for group in self.types.iter_mut().flat_map(|ty| &mut ty.groups) {
@@ -262,9 +262,9 @@ pub struct SubAllocation {
     /// `Some` until `Drop` takes it, so that the memory never outlives the slab's place in the pool.
     memory: Option<Arc<CachedMemory>>,
     pending: Pending,
-    pool: Arc<Shared>,
-    kind: Kind,
-    place: Place,
+    pool: Arc<PoolInner>,
+    kind: SlabKind,
+    place: SlabEntry,
     size: u64,
 }
 

@@ -213,9 +213,9 @@ impl Builder {
             let halves = if bits == 64 { 2 } else { 1 };
             for half in 0..halves {
                 values.inputs.push(match source {
-                    Wide::Vector(register) => Place::Vector(register.at(half)),
-                    Wide::Scalar(register) => Place::Mask(register),
-                    Wide::Constant(value) => Place::Constant(low(value >> (32 * half))),
+                    Wide::Vector(register) => ValueLocation::Vector(register.at(half)),
+                    Wide::Scalar(register) => ValueLocation::Mask(register),
+                    Wide::Constant(value) => ValueLocation::Constant(low(value >> (32 * half))),
                 });
             }
         }
@@ -224,14 +224,15 @@ impl Builder {
             self.step(step, steps.inputs, &mut values);
             for number in values.ending(index) {
                 match values.made.remove(&number) {
-                    Some(Place::Vector(register)) => self.free_vector(register),
-                    Some(Place::Mask(register)) => self.free_scalar(register),
+                    Some(ValueLocation::Vector(register)) => self.free_vector(register),
+                    Some(ValueLocation::Mask(register)) => self.free_scalar(register),
                     _ => {}
                 }
             }
         }
-        let outputs: Vec<Place> = steps.outputs.iter().map(|value| values.place(*value, steps.inputs)).collect();
-        if let (Wide::Scalar(register), Some(Place::Mask(mask))) = (result, outputs.first()) {
+        let outputs: Vec<ValueLocation> =
+            steps.outputs.iter().map(|value| values.place(*value, steps.inputs)).collect();
+        if let (Wide::Scalar(register), Some(ValueLocation::Mask(mask))) = (result, outputs.first()) {
             let (bits, _) = self.mask_words();
             self.op(format_args!("s_mov_{bits} {register}, {mask}"));
         } else {
@@ -249,9 +250,9 @@ impl Builder {
         }
         for place in std::mem::take(&mut values.made).into_values() {
             match place {
-                Place::Vector(register) => self.free_vector(register),
-                Place::Mask(register) => self.free_scalar(register),
-                Place::Constant(_) => {}
+                ValueLocation::Vector(register) => self.free_vector(register),
+                ValueLocation::Mask(register) => self.free_scalar(register),
+                ValueLocation::Constant(_) => {}
             }
         }
         for register in copies {
@@ -260,12 +261,13 @@ impl Builder {
     }
 
     fn step(&mut self, step: &Step, inputs: u16, values: &mut Values) {
-        let places: Vec<Place> = step.inputs.iter().map(|value| values.place(*value, inputs)).collect();
+        let places: Vec<ValueLocation> = step.inputs.iter().map(|value| values.place(*value, inputs)).collect();
         if let StepOp::Native(op) = step.op {
             self.native_step(op, step.output, &places, values);
             return;
         }
-        let output = if step.op.is_truth() { Place::Mask(self.mask()) } else { Place::Vector(self.vector(1)) };
+        let output =
+            if step.op.is_truth() { ValueLocation::Mask(self.mask()) } else { ValueLocation::Vector(self.vector(1)) };
         values.made.insert(step.output, output);
         let mut copies = Vec::new();
         let texts: Vec<String> = places.iter().map(|place| self.source(*place, &mut copies)).collect();
@@ -300,9 +302,9 @@ impl Builder {
     }
 
     /// Returns the text of a source. Constants that are not inline constants are copied.
-    fn source(&mut self, place: Place, copies: &mut Vec<Vector>) -> String {
+    fn source(&mut self, place: ValueLocation, copies: &mut Vec<Vector>) -> String {
         match place {
-            Place::Constant(value) if !is_inline(value) => {
+            ValueLocation::Constant(value) if !is_inline(value) => {
                 let copy = self.vector(1);
                 self.op(format_args!("v_mov_b32 {copy}, {value:#x}"));
                 copies.push(copy);
@@ -313,7 +315,7 @@ impl Builder {
     }
 
     /// Records a native 64-bit operation of a step, with its operands gathered into pairs.
-    fn native_step(&mut self, op: Op, output: u16, places: &[Place], values: &mut Values) {
+    fn native_step(&mut self, op: Op, output: u16, places: &[ValueLocation], values: &mut Values) {
         let mut gathered = Vec::new();
         let mut rest = places.iter().copied();
         let mut operands = Vec::new();
@@ -321,13 +323,13 @@ impl Builder {
             let Some(low) = rest.next() else { break };
             let high = if bits == 64 { rest.next() } else { None };
             operands.push(match (low, high) {
-                (Place::Mask(mask), _) => Wide::Scalar(mask),
-                (Place::Constant(low), None) => Wide::Constant(low.into()),
-                (Place::Constant(low), Some(Place::Constant(high))) => {
+                (ValueLocation::Mask(mask), _) => Wide::Scalar(mask),
+                (ValueLocation::Constant(low), None) => Wide::Constant(low.into()),
+                (ValueLocation::Constant(low), Some(ValueLocation::Constant(high))) => {
                     Wide::Constant(u64::from(high) << 32 | u64::from(low))
                 }
-                (Place::Vector(low), None) => Wide::Vector(low),
-                (Place::Vector(low), Some(Place::Vector(high))) if low.first + 1 == high.first => {
+                (ValueLocation::Vector(low), None) => Wide::Vector(low),
+                (ValueLocation::Vector(low), Some(ValueLocation::Vector(high))) if low.first + 1 == high.first => {
                     Wide::Vector(low.part(0, 2))
                 }
                 (low, high) => {
@@ -343,13 +345,13 @@ impl Builder {
         let result = match op.bits() {
             1 => {
                 let mask = self.mask();
-                values.made.insert(output, Place::Mask(mask));
+                values.made.insert(output, ValueLocation::Mask(mask));
                 Wide::Scalar(mask)
             }
             bits => {
                 let register = self.vector(if bits == 64 { 2 } else { 1 });
                 for half in 0..register.count {
-                    values.made.insert(output + u16::from(half), Place::Vector(register.at(half)));
+                    values.made.insert(output + u16::from(half), ValueLocation::Vector(register.at(half)));
                 }
                 Wide::Vector(register)
             }
@@ -383,13 +385,13 @@ fn plain_name(op: StepOp) -> &'static str {
 
 /// The location of a value.
 #[derive(Clone, Copy, Debug)]
-enum Place {
+enum ValueLocation {
     Vector(Vector),
     Mask(Scalar),
     Constant(u32),
 }
 
-impl Place {
+impl ValueLocation {
     fn text(self) -> String {
         match self {
             Self::Vector(register) => register.to_string(),
@@ -402,20 +404,20 @@ impl Place {
 /// The locations of all live values.
 #[derive(Default)]
 struct Values {
-    inputs: Vec<Place>,
-    made: HashMap<u16, Place>,
+    inputs: Vec<ValueLocation>,
+    made: HashMap<u16, ValueLocation>,
     /// The values whose last use is in each step.
     ends: HashMap<usize, Vec<u16>>,
 }
 
 impl Values {
-    fn place(&self, value: Value, inputs: u16) -> Place {
+    fn place(&self, value: Value, inputs: u16) -> ValueLocation {
         match value {
-            Value::Constant(value) => Place::Constant(value),
+            Value::Constant(value) => ValueLocation::Constant(value),
             Value::Number(number) if number < inputs => {
-                self.inputs.get(usize::from(number)).copied().unwrap_or(Place::Constant(0))
+                self.inputs.get(usize::from(number)).copied().unwrap_or(ValueLocation::Constant(0))
             }
-            Value::Number(number) => self.made.get(&number).copied().unwrap_or(Place::Constant(0)),
+            Value::Number(number) => self.made.get(&number).copied().unwrap_or(ValueLocation::Constant(0)),
         }
     }
 

@@ -54,7 +54,7 @@ pub(super) struct ImageAnswer {
     #[serde(default)]
     pub(super) alignment: u64,
     #[serde(default)]
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<SubresourceAnswer>,
     #[serde(default)]
     pub(super) sparse: Vec<Pages>,
     pub(super) bo: Option<BoAnswer>,
@@ -71,7 +71,7 @@ pub(super) struct BoAnswer {
 
 /// `VkSubresourceLayout` of an aspect, level and layer.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
-pub(super) struct Part {
+pub(super) struct SubresourceAnswer {
     pub(super) aspect: u32,
     pub(super) level: u32,
     pub(super) layer: u32,

@@ -5,7 +5,7 @@ use amdgpu_surface::modifier::{Modifier, ModifierError};
 use amdgpu_surface::surface::{Dimension, SurfaceError, SurfaceLayout, SurfaceUsage};
 use amdgpu_surface::{Chip, GfxLevel};
 
-use super::answer::{ImageAnswer, Pages, Part};
+use super::answer::{ImageAnswer, Pages, SubresourceAnswer};
 use super::planes::{ColorPlane, planes};
 use super::shared::{self, ExpectedWords, NoWords};
 use crate::chip::Named;
@@ -31,7 +31,7 @@ pub(super) enum NoAnswer {
 pub(super) struct Expected {
     pub(super) size: u64,
     pub(super) alignment: u64,
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<SubresourceAnswer>,
     pub(super) sparse: Option<Pages>,
     /// The words that travel with the memory, where it is shared and has one plane.
     pub(super) bo: Option<Result<ExpectedWords, NoWords>>,
@@ -131,14 +131,15 @@ fn plane_of(aspect: u32) -> usize {
 }
 
 /// Returns the place of a part (`radv_GetImageSubresourceLayout2`).
-fn part_of(asked: &ImageAnswer, planes: &[&Placed], asked_part: &Part) -> Part {
-    let none = Part { offset: u64::MAX, size: 0, row_pitch: 0, array_pitch: 0, depth_pitch: 0, ..*asked_part };
+fn part_of(asked: &ImageAnswer, planes: &[&Placed], asked_part: &SubresourceAnswer) -> SubresourceAnswer {
+    let none =
+        SubresourceAnswer { offset: u64::MAX, size: 0, row_pitch: 0, array_pitch: 0, depth_pitch: 0, ..*asked_part };
     let number = plane_of(asked_part.aspect);
     if asked.modifier.is_some()
         && let &[only] = planes
     {
         let memory = only.layout.planes(&only.config);
-        return memory.as_slice().get(number).map_or(none, |plane| Part {
+        return memory.as_slice().get(number).map_or(none, |plane| SubresourceAnswer {
             offset: plane.offset,
             size: plane.bytes,
             row_pitch: plane.stride,
@@ -163,7 +164,7 @@ fn part_of(asked: &ImageAnswer, planes: &[&Placed], asked_part: &Part) -> Part {
         let pitch = if bytes == 12 { u64::from(layout.pitch) * bytes / 3 } else { pitch };
         (if layout.linear { found.offset } else { 0 }, pitch, layout.slice_bytes)
     };
-    Part {
+    SubresourceAnswer {
         offset: plane.offset + offset + u64::from(asked_part.layer) * slice,
         size: slice * u64::from(depth),
         row_pitch: pitch,
