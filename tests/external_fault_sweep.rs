@@ -83,7 +83,7 @@ fn import(bench: &Bench) -> Result<(), MemoryError> {
 }
 
 fn ask(bench: &Bench) -> Result<(), MemoryError> {
-    bench.manager.fd_types(DMA_BUF, &bench.dma_buf).map(drop)
+    Ok(bench.manager.fd_types(DMA_BUF, &bench.dma_buf).map(drop)?)
 }
 
 fn export(bench: &Bench) -> Result<(), MemoryError> {
@@ -110,7 +110,7 @@ fn placed(bench: &Bench) -> Result<(), MemoryError> {
     let memory = bench.manager.allocate(&AllocateInfo::new(bench.cached, SIZE))?;
     // SAFETY: the addresses are ours and hold nothing.
     let mapped = unsafe { memory.map_placed(bench.place.base()) }.map(|mapping| mapping.store_u32(0, 1));
-    let outcome = mapped.and_then(|stored| Ok(stored?));
+    let outcome = mapped.map_err(MemoryError::from).and_then(|stored| Ok(stored?));
     // Whatever happened, the addresses end up reserved, so that the test keeps them.
     memory.unmap_reserving().or_else(|_| memory.unmap_reserving())?;
     outcome

@@ -7,8 +7,8 @@ use amdgpu_sim::{SimKernel, profile};
 use amdgpu_winsys::{
     cs::{Queue, Stream, Submission, pm4},
     heaps::{
-        AdmissionPolicy, AllocateFlags, AllocateInfo, DeviceMemory, MemoryError, MemoryManager, MemoryUsage,
-        TableOptions, WorkingSet,
+        AdmissionPolicy, AllocateFlags, AllocateInfo, AllocateMemoryError, DeviceMemory, MemoryManager, MemoryUsage,
+        TableOptions, WorkingSet, WorkingSetError,
     },
     winsys::{Context, Device, Ip, Priority},
 };
@@ -30,7 +30,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         set.add(memory.binding());
     }
     match careless.check_working_set(&set) {
-        Err(error @ MemoryError::DoesNotFit(_)) => println!("  {error}"),
+        Err(error @ WorkingSetError::DoesNotFit(_)) => println!("  {error}"),
         other => return Err(format!("that cannot fit: {other:?}").into()),
     }
     // ... because the kernel reports it too late.
@@ -44,7 +44,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let refusal = loop {
         match careful.allocate(&chunk) {
             Ok(memory) => memories.push(memory),
-            Err(MemoryError::Refused(refusal)) => break refusal,
+            Err(AllocateMemoryError::Refused(refusal)) => break refusal,
             Err(error) => return Err(error.into()),
         }
     };

@@ -136,8 +136,8 @@
 mod budget;
 #[cfg(feature = "dump")]
 mod dump;
+mod error;
 mod memory;
-mod memory_error;
 mod sparse;
 pub mod suballocation;
 mod tables;
@@ -151,12 +151,16 @@ pub use self::{
         AdmissionPolicy, BudgetRule, Budgets, CoarseClock, EffectivePool, HeapBudget, HostMemory, Limit, OverCommit,
         Pool, PoolLimit, Refusal, ResidencyPolicy, Response, UsageReading, WorkingSet,
     },
+    error::{
+        AllocateMemoryError, CreateManagerError, ExportImageError, ExportMemoryError, FdTypesError, FlushError,
+        ImportFault, ImportFdError, ImportHostPointerError, MapPlacedError, MemoryError, SparseQueueError,
+        SparseRangeError, UnmapError, UnsupportedHandleType, WorkingSetError,
+    },
     memory::{
         AllocateError, AllocateFlags, AllocateInfo, AllocationPlan, DeviceMemory, ExternalBufferProperties,
         ExternalFeatures, ExternalHandleTypes, ImageMetadataError, ImageRequirements, ImportInfo, MemoryManager,
         MemoryPolicy, NON_COHERENT_ATOM, Replay, Resource, SharedImage, WHOLE_SIZE, image_metadata,
     },
-    memory_error::MemoryError,
     sparse::{Backing, SparseBind, SparseFence, SparsePoint, SparseQueue, SparseRange, SparseSubmission},
     tables::{
         Accounting, Addressing, FactsError, HeapFlags, HeapKind, MAX_HEAPS, MAX_TYPES, MemoryFacts, MemoryHeap,

@@ -1,7 +1,7 @@
 //! Conversions of results.
 
 use super::vk;
-use crate::{VkResult, cs, heaps::MemoryError, winsys};
+use crate::{VkResult, cs, heaps, winsys};
 
 impl From<VkResult> for vk::Result {
     fn from(result: VkResult) -> Self {
@@ -15,11 +15,20 @@ impl From<winsys::Error> for vk::Result {
     }
 }
 
-impl From<MemoryError> for vk::Result {
-    fn from(error: MemoryError) -> Self {
-        error.vk_result().into()
-    }
+/// Converts the errors of operations on device memory.
+macro_rules! of_memory {
+    ($($operation:ident)+) => {
+        $(impl From<heaps::$operation> for vk::Result {
+            fn from(error: heaps::$operation) -> Self {
+                error.vk_result().into()
+            }
+        })+
+    };
 }
+
+of_memory! { AllocateMemoryError CreateManagerError ExportImageError ExportMemoryError FdTypesError FlushError ImportFdError }
+of_memory! { ImportHostPointerError MapPlacedError MemoryError SparseQueueError SparseRangeError UnmapError }
+of_memory! { UnsupportedHandleType WorkingSetError }
 
 impl From<cs::Error> for vk::Result {
     fn from(error: cs::Error) -> Self {
@@ -61,7 +70,7 @@ mod tests {
         assert_eq!(vk::Result::from(winsys::Error::Open(OpenError::NoRings)), vk::Result::ERROR_INITIALIZATION_FAILED);
         let none = cs::Error::Winsys(winsys::Error::HostMemory(HostMemory { what: "a submission" }));
         assert_eq!(vk::Result::from(none), vk::Result::ERROR_OUT_OF_HOST_MEMORY);
-        let thread = MemoryError::Thread { reason: String::new() };
+        let thread = heaps::SparseQueueError::Thread { reason: String::new() };
         assert_eq!(vk::Result::from(thread), vk::Result::ERROR_OUT_OF_HOST_MEMORY);
     }
 }

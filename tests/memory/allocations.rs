@@ -7,8 +7,8 @@ use amdgpu_layers::{Answered, FaultInjector, Ioctl, Layer};
 use amdgpu_sim::SimKernel;
 use amdgpu_winsys::{
     heaps::{
-        Addressing, AllocateError, AllocateFlags, AllocateInfo, MemoryError, MemoryManager, MemoryPolicy,
-        MemoryPropertyFlags, OwnUsage, ResidencyPolicy, TableOptions, VkResult,
+        Addressing, AllocateError, AllocateFlags, AllocateInfo, MemoryManager, MemoryPolicy, MemoryPropertyFlags,
+        OwnUsage, ResidencyPolicy, TableOptions, VkResult,
     },
     uapi::{Argument, GemCreateFlags, GemDomain, GemVa, MemoryInfo, VaFlags, query},
     vamgr::{VaLease, VaRange, VaRequest, VaWindow},
@@ -37,7 +37,7 @@ fn an_allocation_may_have_more_than_4_gib_up_to_its_heap() {
     }
     assert!(manager.properties().resolve(&AllocateInfo::new(0, heap_size)).is_ok());
     let beyond = manager.allocate(&AllocateInfo::new(0, heap_size + 1)).unwrap_err();
-    assert_eq!(beyond, MemoryError::Request(AllocateError::BeyondHeap { size: heap_size + 1, heap: 0, heap_size }));
+    assert_eq!(beyond, AllocateError::BeyondHeap { size: heap_size + 1, heap: 0, heap_size }.into());
     assert_eq!(beyond.vk_result(), VkResult::OutOfDeviceMemory);
 }
 

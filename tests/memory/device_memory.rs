@@ -6,12 +6,9 @@ use crate::support::{RadvResults, chip, chips_with_answers, number};
 use amdgpu_layers::{Answered, Forward, Ioctl, Layer};
 use amdgpu_sim::{SimDevice, SimKernel, SimOptions};
 use amdgpu_winsys::{
-    heaps::{
-        AllocateError, AllocateFlags, AllocateInfo, BudgetRule, MemoryError, MemoryManager, Replay, TableOptions,
-        VkResult,
-    },
+    heaps::{AllocateError, AllocateFlags, AllocateInfo, BudgetRule, MemoryManager, Replay, TableOptions, VkResult},
     uapi::{self, Argument},
-    winsys::{Device, Error, Unmappable},
+    winsys::{Device, Unmappable},
 };
 use parking_lot::Mutex;
 use serde_json::{Value, json};
@@ -221,7 +218,7 @@ fn what_cannot_be_allocated_says_why_and_leaves_nothing() {
         (AllocateInfo::new(99, 1), AllocateError::NoSuchType { memory_type: 99, count: 11 }),
         (AllocateInfo::new(0, heap_size + 1), AllocateError::BeyondHeap { size: heap_size + 1, heap: 0, heap_size }),
     ] {
-        assert_eq!(bench.manager.allocate(&info).unwrap_err(), MemoryError::Request(expected));
+        assert_eq!(bench.manager.allocate(&info).unwrap_err(), expected.into());
     }
     assert_eq!((bench.notes.inner().census(), bench.device.addresses().leased_bytes()), before);
 }
@@ -232,7 +229,7 @@ fn memory_without_cpu_access_is_not_mapped() {
     let memory = bench.manager.allocate(&AllocateInfo::new(0, 4096)).unwrap();
     let handle = memory.bo().handle();
     let error = memory.map().map(drop).unwrap_err();
-    assert_eq!(error, MemoryError::Winsys(Error::Unmappable(Unmappable::NoCpuAccess { handle })));
+    assert_eq!(error, Unmappable::NoCpuAccess { handle }.into());
     assert_eq!(error.vk_result(), VkResult::MemoryMapFailed);
 }
 

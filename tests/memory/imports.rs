@@ -9,12 +9,13 @@ use amdgpu_layers::FaultInjector;
 use amdgpu_sim::{SimDevice, SimKernel, SimMachine, SimOptions};
 use amdgpu_winsys::{
     heaps::{
-        Addressing, AllocateFlags, AllocateInfo, ExternalBufferProperties, ExternalFeatures, ExternalHandleTypes,
-        ImportInfo, MemoryError, MemoryManager, MemoryPropertyFlags, Resource, TableOptions, TypeMask, VkResult,
+        Addressing, AllocateFlags, AllocateInfo, ExportMemoryError, ExternalBufferProperties, ExternalFeatures,
+        ExternalHandleTypes, ImportFault, ImportFdError, ImportHostPointerError, ImportInfo, MemoryError,
+        MemoryManager, MemoryPropertyFlags, Resource, TableOptions, TypeMask, UnsupportedHandleType, VkResult,
     },
     uapi::{Argument, GemDomain, GemOp, GemUserptr, GemVa, PRIME_FD_TO_HANDLE, VaFlags},
     vamgr::VaWindow,
-    winsys::{BoMetadata, Device, Errno, Error, Mapping, Origin, Unmappable, UserMemory},
+    winsys::{BoMetadata, Device, Errno, Mapping, Origin, Unmappable, UserMemory},
 };
 
 const DMA_BUF: ExternalHandleTypes = ExternalHandleTypes::DMA_BUF;
@@ -138,15 +139,15 @@ fn handle_types_without_an_answer_are_refused() {
     let memory = manager.allocate(&exportable(CACHED)).unwrap();
     let fd = memory.export(OPAQUE).unwrap();
     for error in [
-        manager.fd_types(OPAQUE, &fd).unwrap_err(),
-        manager.fd_types(OPAQUE | DMA_BUF, &fd).unwrap_err(),
-        manager.host_pointer_types(ExternalHandleTypes::HOST_MAPPED_FOREIGN).unwrap_err(),
-        manager.fd_types(DMA_BUF, File::open("/dev/null").unwrap()).unwrap_err(),
+        manager.fd_types(OPAQUE, &fd).unwrap_err().into(),
+        manager.fd_types(OPAQUE | DMA_BUF, &fd).unwrap_err().into(),
+        manager.host_pointer_types(ExternalHandleTypes::HOST_MAPPED_FOREIGN).unwrap_err().into(),
+        MemoryError::from(manager.fd_types(DMA_BUF, File::open("/dev/null").unwrap()).unwrap_err()),
     ] {
         assert_eq!(error.vk_result(), VkResult::InvalidExternalHandle, "{error}");
     }
-    assert!(matches!(memory.export(OPAQUE | DMA_BUF), Err(MemoryError::NotExportable { .. })));
-    assert!(matches!(memory.export(HOST), Err(MemoryError::NotExportable { .. })));
+    assert!(matches!(memory.export(OPAQUE | DMA_BUF), Err(ExportMemoryError::NotExportable { .. })));
+    assert!(matches!(memory.export(HOST), Err(ExportMemoryError::NotExportable { .. })));
 }
 
 #[test]
@@ -155,7 +156,7 @@ fn always_valid_memory_is_never_exported() {
     let memory = manager.allocate(&AllocateInfo::new(VISIBLE, SIZE)).unwrap();
     assert!(memory.is_always_valid() && memory.exportable_as().is_empty());
     let error = memory.export(DMA_BUF).unwrap_err();
-    assert_eq!(error, MemoryError::NotExportable { memory_type: VISIBLE, handle_type: DMA_BUF });
+    assert_eq!(error, ExportMemoryError::NotExportable { memory_type: VISIBLE, handle_type: DMA_BUF });
     assert_eq!(error.vk_result(), VkResult::OutOfDeviceMemory);
     // The kernel says so too.
     assert_eq!(memory.bo().export().unwrap_err().errno(), Some(Errno::EPERM));
@@ -173,9 +174,10 @@ fn a_failed_import_leaves_the_descriptor_with_the_caller_and_nothing_else() {
     let mut fd = memory.export(DMA_BUF).unwrap();
     let number = inode(&fd);
     let before = (kernel.inner().census(), device.addresses().leased_bytes(), ours.usage_tracker().usage());
+    let disliked = || MemoryError::from(UnsupportedHandleType { handle_type: DMA_BUF });
     let mut try_it = |info: &ImportInfo, accepted: bool| {
         let was = fd.try_clone().unwrap();
-        let accept = |_: &_| if accepted { Ok(()) } else { Err(MemoryError::Abandoned) };
+        let accept = |_: &_| if accepted { Ok(()) } else { Err(disliked()) };
         let (back, error) = ours.import_fd_if(std::mem::replace(&mut fd, was), info, accept).map(drop).unwrap_err();
         assert_eq!(inode(&back), number, "{error}: the descriptor is open and the same");
         assert_eq!(
@@ -196,12 +198,18 @@ fn a_failed_import_leaves_the_descriptor_with_the_caller_and_nothing_else() {
         assert!(kernel.has_fired());
         kernel.stop();
     }
-    assert_eq!(try_it(&good, false), MemoryError::Abandoned, "the driver does not like it");
+    assert_eq!(try_it(&good, false), disliked(), "the driver does not like it");
     // A descriptor that lies: less than was said, or of another type.
     let small = try_it(&ImportInfo::new(CACHED, SIZE + 1), true);
-    assert_eq!(small, MemoryError::TooSmall { size: SIZE, wanted: SIZE + 1 });
+    assert_eq!(small, ImportFdError::Fault(ImportFault::TooSmall { size: SIZE, wanted: SIZE + 1 }).into());
     let other = try_it(&ImportInfo::new(VISIBLE, SIZE), true);
-    assert!(matches!(other, MemoryError::WrongType { memory_type: VISIBLE, .. }), "{other}");
+    assert!(
+        matches!(
+            other,
+            MemoryError::ImportFd(ImportFdError::Fault(ImportFault::WrongType { memory_type: VISIBLE, .. }))
+        ),
+        "{other}"
+    );
     assert_eq!(try_it(&ImportInfo::new(99, SIZE), true).vk_result(), VkResult::Unknown);
     assert_eq!([small, other].map(|error| error.vk_result()), [VkResult::InvalidExternalHandle; 2]);
     ours.import_fd(fd, &good).unwrap();
@@ -246,10 +254,7 @@ fn another_gpus_memory_is_recognised_used_and_not_mapped() {
     assert_eq!((imported.bo().origin(), imported.bo().domains()), (Origin::Elsewhere, GemDomain::GTT));
     assert_eq!(imported.bo().prefer(GemDomain::VRAM).unwrap_err().errno(), Some(Errno::EINVAL));
     let error = imported.map().unwrap_err();
-    assert_eq!(
-        error,
-        MemoryError::Winsys(Error::Unmappable(Unmappable::ForeignMemory { handle: imported.bo().handle() }))
-    );
+    assert_eq!(error, Unmappable::ForeignMemory { handle: imported.bo().handle() }.into());
     assert_eq!(error.vk_result(), VkResult::MemoryMapFailed);
     assert_eq!(card.usage_tracker().usage().gtt, SIZE);
 }
@@ -264,7 +269,7 @@ fn an_exported_image_takes_its_layout_along_and_the_importer_may_look_first() {
     theirs
         .import_fd_if(fd, &ImportInfo::new(VISIBLE, 0), |bo| {
             seen = Some(bo.metadata()?);
-            Ok(())
+            Ok::<_, MemoryError>(())
         })
         .unwrap();
     assert_eq!(seen, Some(layout));
@@ -354,7 +359,10 @@ fn pages_that_are_being_moved_are_asked_for_again() {
     assert!(kernel.has_fired());
     kernel.fail_every_ioctl(GemUserptr::REQUEST, Errno::EAGAIN);
     let error = import().unwrap_err();
-    assert!(matches!(&error, MemoryError::HostPointer(error) if error.errno() == Some(Errno::EAGAIN)), "{error}");
+    assert!(
+        matches!(&error, ImportHostPointerError::UserMemory(error) if error.errno() == Some(Errno::EAGAIN)),
+        "{error}"
+    );
 }
 
 /// W-07: RADV binds host pointers readable, writable and executable, whatever was asked.

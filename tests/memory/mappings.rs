@@ -14,8 +14,11 @@ use crate::support::{chip, chips, device};
 use amdgpu_layers::{Attempt, FaultInjector};
 use amdgpu_sim::SimKernel;
 use amdgpu_winsys::{
-    heaps::{AllocateInfo, DeviceMemory, MemoryError, MemoryManager, TableOptions, VkResult, WHOLE_SIZE},
-    winsys::{AccessError, Device, Errno, Error, OutOfRange},
+    heaps::{
+        AllocateInfo, DeviceMemory, FlushError, MapPlacedError, MemoryManager, TableOptions, UnmapError, VkResult,
+        WHOLE_SIZE,
+    },
+    winsys::{AccessError, Device, Errno, MapError, OutOfRange},
 };
 
 /// Cached system memory on the RX 6800.
@@ -122,7 +125,7 @@ fn a_place_that_cannot_be_is_a_failed_map_and_changes_nothing() {
     let middle = place.base().map_addr(|address| address.checked_add(100).unwrap());
     // SAFETY: the addresses are ours and hold nothing.
     let error = unsafe { memory.map_placed(middle) }.unwrap_err();
-    assert!(matches!(error, MemoryError::Winsys(Error::Misaligned(_))), "{error}");
+    assert!(matches!(error, MapPlacedError::Map(MapError::Misaligned(_))), "{error}");
     assert_eq!(error.vk_result(), VkResult::MemoryMapFailed);
     for n in 0..2 {
         kernel.fail_nth(n, Errno::ENOMEM);
@@ -135,7 +138,7 @@ fn a_place_that_cannot_be_is_a_failed_map_and_changes_nothing() {
     memory.map().unwrap();
     // SAFETY: as above.
     let error = unsafe { memory.map_placed(place.base()) }.unwrap_err();
-    assert_eq!(error, MemoryError::MappedElsewhere { at: place.base().addr().get() });
+    assert_eq!(error, MapPlacedError::MappedElsewhere { at: place.base().addr().get() });
     assert_eq!(error.vk_result(), VkResult::MemoryMapFailed);
 }
 
@@ -158,7 +161,7 @@ fn addresses_that_could_not_be_reserved_are_an_error_and_the_memory_stays_mapped
 fn ranges_to_flush_are_those_vulkan_allows() {
     let (_, manager) = bench();
     let memory = manager.allocate(&AllocateInfo::new(CACHED, 5000)).unwrap();
-    assert!(matches!(memory.flush(0, WHOLE_SIZE), Err(MemoryError::NotMapped { .. })));
+    assert!(matches!(memory.flush(0, WHOLE_SIZE), Err(FlushError::NotMapped { .. })));
     memory.map().unwrap();
     for (offset, size) in [(0, 64), (64, 128), (0, 8192), (8128, 64), (8064, WHOLE_SIZE), (0, WHOLE_SIZE), (0, 0)] {
         assert_eq!(memory.flush(offset, size), Ok(()), "{size} from {offset}");
@@ -166,7 +169,7 @@ fn ranges_to_flush_are_those_vulkan_allows() {
     }
     for (offset, size) in [(1, 64), (0, 63), (8192, 64), (8192, WHOLE_SIZE), (64, 8192), (64, u64::MAX - 1)] {
         let error = memory.flush(offset, size).unwrap_err();
-        assert_eq!(error, MemoryError::MappedRange { offset, size, memory: 8192 });
+        assert_eq!(error, FlushError::Range { offset, size, memory: 8192 });
         assert_eq!(error.vk_result(), VkResult::Unknown);
     }
 }
@@ -236,7 +239,7 @@ fn a_shared_handle_maps_and_unmaps_and_takes_nothing_from_who_uses_it() {
     let second = other.map().unwrap();
     other.unmap();
     assert!(memory.mapping().is_none(), "it is unmapped for whoever asks");
-    assert_eq!(memory.unmap_reserving(), Err(MemoryError::MappingInUse { memory_type: CACHED }));
+    assert_eq!(memory.unmap_reserving(), Err(UnmapError::InUse { memory_type: CACHED }));
     first.store_u32(0, 7).unwrap();
     drop(first);
     assert_eq!((second.load_u32(0), mappings()), (Ok(7), 1), "it goes with the last that uses it");

@@ -6,7 +6,7 @@ use crate::support::{chip, chips, device};
 use amdgpu_layers::FaultInjector;
 use amdgpu_sim::{SimDevice, SimKernel, SimOptions};
 use amdgpu_winsys::{
-    heaps::{Addressing, AllocateInfo, MemoryError, MemoryManager, Replay, TableOptions, VkResult},
+    heaps::{Addressing, AllocateInfo, AllocateMemoryError, MemoryManager, Replay, TableOptions, VkResult},
     uapi::{Argument, GemVa},
     vamgr::{GpuVa, VaLimits, VaManager, VaRequest, VaWindow},
     winsys::{Device, Errno},
@@ -104,7 +104,7 @@ fn an_address_that_cannot_be_had_is_an_invalid_capture_address() {
     for at in [taken, misaligned, outside, GpuVa::NULL] {
         let info = AllocateInfo { replay: Replay::At(at), ..AllocateInfo::new(0, 1 << 20) };
         let error = manager.allocate(&info).unwrap_err();
-        assert!(matches!(error, MemoryError::Address { replay: true, .. }), "{error}");
+        assert!(matches!(error, AllocateMemoryError::Address(taken) if taken.is_fixed), "{error}");
         assert_eq!(error.vk_result(), VkResult::InvalidOpaqueCaptureAddress, "{at}");
     }
     drop(held);
@@ -121,7 +121,7 @@ fn a_kernel_that_binds_nothing_at_a_captured_address_makes_it_invalid_too() {
     let before = (kernel.inner().census(), device.addresses().leased_bytes());
     kernel.fail_nth_ioctl(GemVa::REQUEST, 0, Errno::EINVAL);
     let error = manager.allocate(&AllocateInfo { replay: Replay::At(at), ..info }).unwrap_err();
-    assert!(matches!(error, MemoryError::CapturedAddress { at: named, .. } if named == at), "{error}");
+    assert!(matches!(error, AllocateMemoryError::CapturedAddress { at: named, .. } if named == at), "{error}");
     assert_eq!(error.vk_result(), VkResult::InvalidOpaqueCaptureAddress);
     assert_eq!((kernel.inner().census(), device.addresses().leased_bytes()), before);
 }

@@ -11,8 +11,8 @@ use amdgpu_sim::SimKernel;
 use amdgpu_winsys::{
     cs::{Queue, Stream, Submission, Target, sdma},
     heaps::{
-        AllocateFlags, AllocateInfo, Backing, DeviceMemory, MemoryError, MemoryManager, SparseBind, SparsePoint,
-        SparseQueue, SparseRange, SparseSubmission, TableOptions, VkResult,
+        AllocateFlags, AllocateInfo, Backing, DeviceMemory, MemoryManager, SparseBind, SparsePoint, SparseQueue,
+        SparseQueueError, SparseRange, SparseSubmission, TableOptions, VkResult,
     },
     uapi::{Argument, GemVa},
     vamgr::VaRequest,
@@ -189,7 +189,7 @@ fn a_wrong_change_is_named_and_nothing_of_its_batch_is_made() {
         ),
         (change(0, 1, Some((&foreign, 0))), Error::ForeignDevice { what: "memory" }),
     ] {
-        assert_eq!(range.bind(&[good.clone(), wrong]).unwrap_err(), MemoryError::Winsys(error));
+        assert_eq!(range.bind(&[good.clone(), wrong]).unwrap_err(), error);
         assert_eq!(range.bound_bytes(), 0);
     }
 }
@@ -267,7 +267,7 @@ fn a_part_of_a_bo_backs_a_range_from_its_own_start_to_its_own_end() {
     assert_eq!(seen_by_gpu(&queue(&device, Ip::Sdma, 0), &range), [0, 101, 102, 0]);
     let beyond =
         Error::OutOfRange(OutOfRange { handle: memory.bo().handle(), offset: PAGE, len: 2 * PAGE, size: 2 * PAGE });
-    assert_eq!(bind(1, 2).unwrap_err(), MemoryError::Winsys(beyond), "the BO goes on, the part does not");
+    assert_eq!(bind(1, 2).unwrap_err(), beyond, "the BO goes on, the part does not");
 }
 
 #[test]
@@ -350,7 +350,7 @@ fn a_dropped_sparse_queue_abandons_what_still_waits() {
     let behind = binds.submit(SparseSubmission::default()).unwrap();
     drop(binds);
     for fence in [fence, behind] {
-        assert_eq!(fence.wait(Deadline::NEVER).unwrap_err(), MemoryError::Abandoned);
+        assert_eq!(fence.wait(Deadline::NEVER).unwrap_err(), SparseQueueError::Abandoned);
     }
 }
 
@@ -368,12 +368,15 @@ fn a_refused_change_ends_a_sparse_queue() {
     };
     kernel.fail_nth_ioctl(GemVa::REQUEST, 0, Errno::ENOMEM);
     let error = binds.submit(submission.clone()).unwrap().wait(job_time()).unwrap_err();
-    assert!(matches!(error, MemoryError::Winsys(Error::Kernel(KernelError { errno: Errno::ENOMEM, .. }))), "{error:?}");
+    assert!(
+        matches!(error, SparseQueueError::Winsys(Error::Kernel(KernelError { errno: Errno::ENOMEM, .. }))),
+        "{error:?}"
+    );
     assert_eq!(binds.submit(submission.clone()).unwrap().wait(job_time()).unwrap_err(), error);
     assert!(!done.wait(Deadline::POLL).unwrap());
     let abroad = crate::support::device("navi21");
     let foreign = SparseQueue::new(&abroad).unwrap().submit(submission).unwrap_err();
-    assert_eq!(foreign, MemoryError::Winsys(Error::ForeignDevice { what: "sync object" }));
+    assert_eq!(foreign, SparseQueueError::Winsys(Error::ForeignDevice { what: "sync object" }));
     let tables = MemoryManager::new(&device, &TableOptions::default()).unwrap();
     tables.allocate(&AllocateInfo::new(0, PAGE)).unwrap();
 }
@@ -383,7 +386,7 @@ fn a_sparse_queue_takes_nothing_of_another_device() {
     let (mine, other) = (device("navi21"), device("navi21"));
     let queue = SparseQueue::new(&mine).unwrap();
     let foreign = |submission: SparseSubmission| match queue.submit(submission) {
-        Err(MemoryError::Winsys(error)) => matches!(error, Error::ForeignDevice { .. }),
+        Err(SparseQueueError::Winsys(error)) => matches!(error, Error::ForeignDevice { .. }),
         _ => false,
     };
     let point = |device| SparsePoint { syncobj: Syncobj::new(device, false).unwrap(), point: 0 };

@@ -8,8 +8,8 @@ use std::{
 use amdgpu_winsys::{
     cs::{self, Stream, Submission, pm4},
     heaps::{
-        AdmissionPolicy, AllocateFlags, AllocateInfo, DeviceMemory, Limit, MemoryError, MemoryPropertyFlags, Pool,
-        Refusal, Response, VkResult, WorkingSet,
+        AdmissionPolicy, AllocateFlags, AllocateInfo, AllocateMemoryError, DeviceMemory, Limit, MemoryPropertyFlags,
+        Pool, Refusal, Response, VkResult, WorkingSet, WorkingSetError,
     },
     uapi::{Argument, GemCreate},
     winsys::{Bo, Errno, Error, Event, Ip},
@@ -38,7 +38,7 @@ fn a_heap_holds_no_more_than_its_size_and_imports_count() {
     let before = rig.kernel.inner().census();
     let error = manager.allocate(&info).unwrap_err();
     assert_eq!(error.vk_result(), VkResult::OutOfDeviceMemory);
-    let MemoryError::Refused(refused) = error else { panic!("{error}") };
+    let AllocateMemoryError::Refused(refused) = error else { panic!("{error}") };
     let usage = (size / GIB) * GIB;
     let Refusal { limit, most, heaps, .. } = *refused;
     assert_eq!((refused.size, refused.heap, refused.usage, limit, most), (GIB, heap, usage, Limit::HeapSize, size));
@@ -146,7 +146,7 @@ fn an_allocation_is_judged_when_the_one_before_it_is_charged() {
         });
         let [first, second] = outcomes;
         assert!(first.is_ok(), "{policy:?}");
-        assert!(matches!(second, Err(MemoryError::Refused(_))), "{policy:?}: {second:?}");
+        assert!(matches!(second, Err(AllocateMemoryError::Refused(_))), "{policy:?}: {second:?}");
     }
 }
 
@@ -165,7 +165,7 @@ fn a_working_set_that_does_not_fit_is_found_before_it_is_submitted() {
     assert_eq!((set.bytes(), fits(&set)), (half, Ok(())), "each BO once");
     set.add(memories[1].binding());
     let error = fits(&set).unwrap_err();
-    let MemoryError::DoesNotFit(over) = &error else { panic!("{error}") };
+    let WorkingSetError::DoesNotFit(over) = &error else { panic!("{error}") };
     assert_eq!((over.pool, over.usable, error.vk_result()), (Pool::Gtt, usable, VkResult::OutOfDeviceMemory));
     assert!(over.needed >= 2 * half);
     // So says the kernel.
@@ -193,7 +193,7 @@ fn what_is_always_valid_belongs_to_every_working_set() {
     assert_eq!(set.bytes(), 0, "it is not listed");
     assert!(manager.check_working_set(&set).is_ok());
     set.add(listed.binding());
-    assert!(matches!(manager.check_working_set(&set), Err(MemoryError::DoesNotFit(_))));
+    assert!(matches!(manager.check_working_set(&set), Err(WorkingSetError::DoesNotFit(_))));
     drop(own);
     assert!(manager.check_working_set(&set).is_ok());
 }
@@ -214,7 +214,7 @@ fn what_may_spill_counts_in_both_pools_and_what_may_not_in_its_own() {
             set.add(memory.binding());
         }
         manager.check_working_set(&set).map_err(|error| match error {
-            MemoryError::DoesNotFit(over) => (over.pool, over.needed, over.usable),
+            WorkingSetError::DoesNotFit(over) => (over.pool, over.needed, over.usable),
             other => panic!("{other}"),
         })
     };
@@ -251,7 +251,7 @@ fn always_valid_memory_of_either_kind_leaves_less_for_what_is_listed() {
     for info in [vram(&manager, own_size), AllocateInfo::new(memory_type(&manager, visible), own_size)] {
         let _own = manager.allocate(&info).unwrap();
         let error = manager.check_working_set(&set).unwrap_err();
-        let MemoryError::DoesNotFit(over) = error else { panic!("{error}") };
+        let WorkingSetError::DoesNotFit(over) = error else { panic!("{error}") };
         assert_eq!((over.pool, over.needed, over.usable), (Pool::Both, 4 * quarter + own_size, both));
     }
 }

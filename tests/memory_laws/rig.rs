@@ -6,7 +6,7 @@ use amdgpu_layers::FaultInjector;
 use amdgpu_sim::{SimDevice, SimKernel, SimOptions};
 use amdgpu_winsys::{
     heaps::{
-        Addressing, AllocateFlags, AllocateInfo, DeviceMemory, MemoryError, MemoryManager, MemoryPropertyFlags,
+        Addressing, AllocateFlags, AllocateInfo, AllocateMemoryError, DeviceMemory, MemoryManager, MemoryPropertyFlags,
         TableOptions,
     },
     winsys::{Device, Observer},
@@ -80,9 +80,9 @@ pub(crate) fn shared(info: AllocateInfo) -> AllocateInfo {
 }
 
 /// Returns the refusal of an outcome.
-pub(crate) fn refusal(outcome: Result<DeviceMemory, MemoryError>) -> amdgpu_winsys::heaps::Refusal {
+pub(crate) fn refusal(outcome: Result<DeviceMemory, AllocateMemoryError>) -> amdgpu_winsys::heaps::Refusal {
     match outcome {
-        Err(MemoryError::Refused(refusal)) => *refusal,
+        Err(AllocateMemoryError::Refused(refusal)) => *refusal,
         other => panic!("not refused: {other:?}"),
     }
 }

@@ -182,6 +182,7 @@ macro_rules! of_operations {
 }
 
 of_operations! { cs: GangError PollableError QueueError RecordError SubmitError SubmitterError UserQueueError }
+of_operations! { heaps: AllocateMemoryError CreateManagerError ExportMemoryError ImportFdError ImportHostPointerError SparseQueueError SparseRangeError }
 of_operations! { winsys: BindError CreateBoError CreateBoundError ExportError ImportError MapError UserMemoryError }
 
 impl Refusal for MemoryError {

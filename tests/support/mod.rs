@@ -90,6 +90,20 @@ macro_rules! of_operations {
     };
 }
 
+/// Converts the errors of operations on device memory.
+macro_rules! of_memory {
+    ($($operation:ident)+) => {
+        $(impl From<heaps::$operation> for Trouble {
+            fn from(error: heaps::$operation) -> Self {
+                Self::Memory(error.into())
+            }
+        })+
+    };
+}
+
+of_memory! { AllocateMemoryError CreateManagerError ExportImageError ExportMemoryError FdTypesError FlushError ImportFdError }
+of_memory! { ImportHostPointerError MapPlacedError SparseQueueError SparseRangeError UnmapError UnsupportedHandleType WorkingSetError }
+
 /// Converts the errors of operations on queues and streams.
 macro_rules! of_submissions {
     ($($operation:ident)+) => {

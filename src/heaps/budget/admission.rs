@@ -10,7 +10,7 @@ use parking_lot::{Mutex, MutexGuard};
 
 use super::budget_monitor::{BudgetMonitor, Heaps};
 use crate::{
-    heaps::{BudgetRule, Budgets, HeapBudget, Limit, MAX_HEAPS, MemoryError, Refusal},
+    heaps::{AllocateMemoryError, BudgetRule, Budgets, HeapBudget, Limit, MAX_HEAPS, Refusal},
     winsys::{Device, Event},
 };
 
@@ -47,7 +47,7 @@ pub enum Response {
 /// 25.0.7 `src/amd/vulkan/radv_device_memory.c`, `radv_alloc_memory`).
 ///
 /// ```
-/// use amdgpu_winsys::heaps::{AdmissionPolicy, AllocateInfo, Limit, MemoryError, Response};
+/// use amdgpu_winsys::heaps::{AdmissionPolicy, AllocateInfo, AllocateMemoryError, Limit, Response};
 ///
 /// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
 /// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
@@ -57,7 +57,7 @@ pub enum Response {
 /// let most_of_the_heap = AllocateInfo::new(0, manager.properties().heaps()[0].size / 4 * 3);
 /// let memory = manager.allocate(&most_of_the_heap)?;
 /// let error = manager.allocate(&most_of_the_heap).unwrap_err();
-/// assert!(matches!(error, MemoryError::Refused(refusal) if refusal.limit == Limit::HeapSize));
+/// assert!(matches!(error, AllocateMemoryError::Refused(refusal) if refusal.limit == Limit::HeapSize));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -126,7 +126,7 @@ impl Admission {
     ///
     /// # Errors
     ///
-    /// [`MemoryError::Refused`] if the policy refuses the allocation; [`MemoryError::Winsys`] if the kernel does not report the
+    /// [`AllocateMemoryError::Refused`] if the policy refuses the allocation; [`AllocateMemoryError::Usage`] if the kernel does not report the
     /// budget.
     #[inline]
     pub(in crate::heaps) fn admit(
@@ -135,7 +135,7 @@ impl Admission {
         monitor: &BudgetMonitor,
         heap: u32,
         size: u64,
-    ) -> Result<AdmissionGuard<'_>, MemoryError> {
+    ) -> Result<AdmissionGuard<'_>, AllocateMemoryError> {
         if self.is_on { self.judge(heaps, monitor, heap, size) } else { Ok(AdmissionGuard { _turn: None }) }
     }
 
@@ -145,7 +145,7 @@ impl Admission {
         monitor: &BudgetMonitor,
         heap: u32,
         size: u64,
-    ) -> Result<AdmissionGuard<'_>, MemoryError> {
+    ) -> Result<AdmissionGuard<'_>, AllocateMemoryError> {
         let turn = self.policy.refuses().then(|| self.turn.lock());
         let heap_size = heaps.properties.heaps().get(index(heap)).map_or(0, |heap| heap.size);
         let first_passed =
@@ -160,7 +160,7 @@ impl Admission {
         if let Some(refusal) = passed {
             tracing::debug!(%refusal, "allocation refused");
             notify(heaps.device, &refusal, true);
-            return Err(MemoryError::Refused(Box::new(refusal)));
+            return Err(AllocateMemoryError::Refused(Box::new(refusal)));
         }
         if let Some(report) = first_passed(Response::Report, &budgets) {
             notify(heaps.device, &report, false);

@@ -15,8 +15,8 @@ use nix::time::{ClockId, clock_gettime};
 use parking_lot::Mutex;
 
 use crate::{
-    heaps::{BudgetRule, Budgets, MAX_HEAPS, MemoryError, MemoryProperties, SystemUsage, suballocation::Clock},
-    winsys::{Device, Event, MoveCounters, PressureLevel},
+    heaps::{BudgetRule, Budgets, MAX_HEAPS, MemoryProperties, SystemUsage, suballocation::Clock},
+    winsys::{self, Device, Event, MoveCounters, PressureLevel},
 };
 
 /// Default maximum age of the answers that [`MemoryManager::cached_budgets`](crate::heaps::MemoryManager::cached_budgets)
@@ -173,7 +173,7 @@ impl BudgetMonitor {
 
 impl BudgetMonitor {
     /// Returns the budget and usage of every heap from the last answer if it is recent enough, otherwise from a new one.
-    pub(in crate::heaps) fn budgets(&self, heaps: Heaps<'_>, rule: BudgetRule) -> Result<Budgets, MemoryError> {
+    pub(in crate::heaps) fn budgets(&self, heaps: Heaps<'_>, rule: BudgetRule) -> winsys::Result<Budgets> {
         // If the answer is recent, the words are passed to the budget computation in registers, not through memory.
         let last = self.last.read();
         if self.is_fresh(last) {
@@ -189,14 +189,14 @@ impl BudgetMonitor {
     }
 
     /// Returns the last answer if it is recent enough, otherwise a new one.
-    pub(in crate::heaps) fn usage(&self, heaps: Heaps<'_>) -> Result<UsageReading, MemoryError> {
+    pub(in crate::heaps) fn usage(&self, heaps: Heaps<'_>) -> winsys::Result<UsageReading> {
         let last = self.last.read();
         if self.is_fresh(last) { Ok(last.0) } else { self.newer_usage(heaps, last.0) }
     }
 
     /// Replaces an answer that is too old: returns a new one, or the old one while another thread queries the kernel.
     #[cold]
-    fn newer_usage(&self, heaps: Heaps<'_>, old: UsageReading) -> Result<UsageReading, MemoryError> {
+    fn newer_usage(&self, heaps: Heaps<'_>, old: UsageReading) -> winsys::Result<UsageReading> {
         let mut asked = match self.asking.try_lock() {
             Some(asked) => asked,
             None if old.generation > 0 => return Ok(old),
@@ -208,11 +208,11 @@ impl BudgetMonitor {
     }
 
     /// Queries the kernel, regardless of the cached answer.
-    pub(in crate::heaps) fn refresh(&self, heaps: Heaps<'_>) -> Result<UsageReading, MemoryError> {
+    pub(in crate::heaps) fn refresh(&self, heaps: Heaps<'_>) -> winsys::Result<UsageReading> {
         self.ask(heaps, &mut self.asking.lock())
     }
 
-    fn ask(&self, heaps: Heaps<'_>, asked: &mut Asked) -> Result<UsageReading, MemoryError> {
+    fn ask(&self, heaps: Heaps<'_>, asked: &mut Asked) -> winsys::Result<UsageReading> {
         let _span = tracing::trace_span!("refresh-usage").entered();
         let usage = heaps.device.system_usage()?;
         let (last, _) = self.last.read();
@@ -227,7 +227,7 @@ impl BudgetMonitor {
     }
 
     /// Returns the number of moves by the kernel since the last call. Takes two ioctls.
-    pub(in crate::heaps) fn poll_evictions(&self, device: &Device) -> Result<MoveCounters, MemoryError> {
+    pub(in crate::heaps) fn poll_evictions(&self, device: &Device) -> winsys::Result<MoveCounters> {
         let mut asked = self.asking.lock();
         let now = device.move_counters()?;
         let moved = asked.moves.replace(now).map_or(MoveCounters::default(), |before| now.since(before));

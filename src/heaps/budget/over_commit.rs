@@ -26,7 +26,7 @@ pub struct OverCommit {
 /// The memory pools in which BOs can be resident.
 ///
 /// ```
-/// use amdgpu_winsys::heaps::{AllocateFlags, AllocateInfo, MemoryError, Pool, WorkingSet};
+/// use amdgpu_winsys::heaps::{AllocateFlags, AllocateInfo, Pool, WorkingSet, WorkingSetError};
 ///
 /// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
 /// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
@@ -37,7 +37,7 @@ pub struct OverCommit {
 /// let memories = [manager.allocate(&half)?, manager.allocate(&half)?];
 /// memories.iter().for_each(|memory| set.add(memory.binding()));
 /// let error = manager.check_working_set(&set).unwrap_err();
-/// assert!(matches!(error, MemoryError::DoesNotFit(over) if over.pool == Pool::Vram && over.needed == set.bytes()));
+/// assert!(matches!(error, WorkingSetError::DoesNotFit(over) if over.pool == Pool::Vram && over.needed == set.bytes()));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -7,14 +7,14 @@ use crate::heaps::{Budgets, HeapBudget};
 /// The limit that an allocation would exceed.
 ///
 /// ```
-/// use amdgpu_winsys::heaps::{AdmissionPolicy, AllocateInfo, Limit, MemoryError, Response};
+/// use amdgpu_winsys::heaps::{AdmissionPolicy, AllocateInfo, AllocateMemoryError, Limit, Response};
 ///
 /// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
 /// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
 /// let mut policy = AdmissionPolicy { quota: Response::Refuse, ..AdmissionPolicy::within_budget() };
 /// policy.quotas[0] = Some(4096);
 /// let error = manager.with_admission(policy).allocate(&AllocateInfo::new(0, 8192)).unwrap_err();
-/// let MemoryError::Refused(refusal) = error else { return Err(error.into()) };
+/// let AllocateMemoryError::Refused(refusal) = error else { return Err(error.into()) };
 /// let free_some = match refusal.limit {
 ///     Limit::HeapSize | Limit::Budget => "memory of the whole device is short",
 ///     Limit::Quota => "the program's own rule",
@@ -35,14 +35,14 @@ pub enum Limit {
 /// An allocation that the admission policy refused, with the budget and usage of all heaps at the time of the request.
 ///
 /// ```
-/// use amdgpu_winsys::heaps::{AdmissionPolicy, AllocateInfo, Limit, MemoryError, Response};
+/// use amdgpu_winsys::heaps::{AdmissionPolicy, AllocateInfo, AllocateMemoryError, Limit, Response};
 ///
 /// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
 /// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
 /// let mut policy = AdmissionPolicy { quota: Response::Refuse, ..AdmissionPolicy::default() };
 /// policy.quotas[0] = Some(64 << 10);
 /// let error = manager.with_admission(policy).allocate(&AllocateInfo::new(0, 100_000)).unwrap_err();
-/// let MemoryError::Refused(refusal) = error else { return Err(error.into()) };
+/// let AllocateMemoryError::Refused(refusal) = error else { return Err(error.into()) };
 /// assert_eq!((refusal.heap, refusal.size, refusal.usage), (0, 102_400, 0));
 /// assert_eq!((refusal.limit, refusal.most), (Limit::Quota, 64 << 10));
 /// assert_eq!(refusal.heaps.heaps()[0].usage, 0);

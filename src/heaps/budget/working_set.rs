@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::{
-    heaps::{MemoryError, OverCommit, Pool},
+    heaps::{OverCommit, Pool, WorkingSetError},
     uapi::{GemCreateFlags, GemDomain, MemoryInfo},
     winsys::{Binding, Device, ResidencySet},
 };
@@ -73,7 +73,7 @@ impl WorkingSet {
     }
 
     /// Checks that the set fits together with the always-valid memory of the device. Takes one ioctl.
-    pub(in crate::heaps) fn check(&self, device: &Device) -> Result<(), MemoryError> {
+    pub(in crate::heaps) fn check(&self, device: &Device) -> Result<(), WorkingSetError> {
         let always = device.usage_tracker().always_valid();
         let vram = always.invisible_vram.saturating_add(always.visible_vram);
         Ok(self.fits(vram, always.gtt, &device.memory_info()?)?)

@@ -7,8 +7,8 @@ mod own;
 mod vma;
 
 pub use self::own::DUMP_SCHEMA;
-use super::{BudgetRule, MemoryError, MemoryManager};
-use crate::winsys::VaMap;
+use super::{BudgetRule, MemoryManager};
+use crate::winsys::{self, VaMap};
 
 impl MemoryManager {
     /// Returns the state of the device's memory as one JSON object:
@@ -30,8 +30,8 @@ impl MemoryManager {
     ///
     /// # Errors
     ///
-    /// [`MemoryError::Winsys`] if the kernel was queried for the usage and refused.
-    pub fn dump_json(&self, map: &VaMap) -> Result<String, MemoryError> {
+    /// [`winsys::Error`] if the kernel was queried for the usage and refused.
+    pub fn dump_json(&self, map: &VaMap) -> winsys::Result<String> {
         Ok(own::json(self.heaps(), &self.cached_usage()?, map))
     }
 
@@ -40,8 +40,8 @@ impl MemoryManager {
     ///
     /// # Errors
     ///
-    /// [`MemoryError::Winsys`] if the kernel was queried for the usage and refused.
-    pub fn dump_vma_json(&self, map: &VaMap) -> Result<String, MemoryError> {
+    /// [`winsys::Error`] if the kernel was queried for the usage and refused.
+    pub fn dump_vma_json(&self, map: &VaMap) -> winsys::Result<String> {
         Ok(vma::json(self.heaps(), &self.cached_budgets(BudgetRule::Radv)?, map))
     }
 }

@@ -8,10 +8,16 @@ use std::{
 
 use super::request::bo_priority;
 use crate::{
-    heaps::{Addressing, AllocationPlan, ExternalHandleTypes, MemoryError, Replay, UsageEntry},
+    heaps::{
+        Addressing, AllocateMemoryError, AllocationPlan, ExportImageError, ExportMemoryError, ExternalHandleTypes,
+        FlushError, MapPlacedError, Replay, UnmapError, UsageEntry,
+    },
     uapi::GemCreateFlags,
     vamgr::{GpuVa, VaLease, VaManager, VaRequest, VaWindow},
-    winsys::{BindError, Binding, Bo, BoMetadata, Device, Event, IsLent, MapOnce, Mapped, Mapping, Resident},
+    winsys::{
+        BindError, Binding, Bo, BoMetadata, Device, Event, IsLent, MapError, MapOnce, Mapped, Mapping, NoAddress,
+        Resident,
+    },
 };
 
 /// Alignment of ranges to flush or invalidate, in bytes: Vulkan's `nonCoherentAtomSize`.
@@ -25,8 +31,8 @@ pub const WHOLE_SIZE: u64 = u64::MAX;
 /// The compiler rejects a mapping that outlives its memory (`vkFreeMemory`):
 ///
 /// ```compile_fail,E0505
-/// # use amdgpu_winsys::heaps::{DeviceMemory, MemoryError};
-/// fn too_late(memory: DeviceMemory) -> Result<usize, MemoryError> {
+/// # use amdgpu_winsys::{heaps::DeviceMemory, winsys::MapError};
+/// fn too_late(memory: DeviceMemory) -> Result<usize, MapError> {
 ///     let mapping = memory.map()?;
 ///     drop(memory);
 ///     Ok(mapping.len())
@@ -36,8 +42,8 @@ pub const WHOLE_SIZE: u64 = u64::MAX;
 /// It also rejects a mapping that is returned from the function that owns the memory:
 ///
 /// ```compile_fail,E0515
-/// # use amdgpu_winsys::{heaps::{DeviceMemory, MemoryError}, winsys::Mapped};
-/// fn outlives<'a>(memory: DeviceMemory) -> Result<Mapped<'a>, MemoryError> {
+/// # use amdgpu_winsys::{heaps::DeviceMemory, winsys::{MapError, Mapped}};
+/// fn outlives<'a>(memory: DeviceMemory) -> Result<Mapped<'a>, MapError> {
 ///     memory.map()
 /// }
 /// ```
@@ -45,8 +51,8 @@ pub const WHOLE_SIZE: u64 = u64::MAX;
 /// A function that uses the mapping before it frees the memory compiles:
 ///
 /// ```
-/// # use amdgpu_winsys::heaps::{DeviceMemory, MemoryError};
-/// fn in_time(memory: DeviceMemory) -> Result<usize, MemoryError> {
+/// # use amdgpu_winsys::{heaps::DeviceMemory, winsys::MapError};
+/// fn in_time(memory: DeviceMemory) -> Result<usize, MapError> {
 ///     let len = memory.map()?.len();
 ///     drop(memory);
 ///     Ok(len)
@@ -104,7 +110,7 @@ impl DeviceMemory {
 
     /// Allocates device memory as planned. With `reuses`, a recently freed lease is used if one fits.
     #[inline]
-    pub(super) fn new(device: &Device, plan: &AllocationPlan, reuses: bool) -> Result<Self, MemoryError> {
+    pub(super) fn new(device: &Device, plan: &AllocationPlan, reuses: bool) -> Result<Self, AllocateMemoryError> {
         let request = va_request(plan);
         let cached = if reuses { device.addresses().cached(&request) } else { None };
         let lease = match cached {
@@ -115,7 +121,7 @@ impl DeviceMemory {
         let binding =
             Binding::owning(bo, lease, plan.va_flags, plan.guard_page, plan.priority).map_err(|error| {
                 match (plan.replay, error) {
-                    (Replay::At(at), BindError::Kernel(source)) => MemoryError::CapturedAddress { at, source },
+                    (Replay::At(at), BindError::Kernel(source)) => AllocateMemoryError::CapturedAddress { at, source },
                     (_, error) => error.into(),
                 }
             })?;
@@ -136,10 +142,10 @@ impl DeviceMemory {
     ///
     /// # Errors
     ///
-    /// [`MemoryError::Winsys`]: with [`Unmappable`](crate::winsys::Error::Unmappable) if the memory type is not host-visible
-    /// or the memory was imported from another GPU, and with other errors if the kernel refuses the mapping.
-    pub fn map(&self) -> Result<Mapped<'_>, MemoryError> {
-        Ok(self.mapping.get_or_map(|| Mapping::new(self.binding.bo()))?)
+    /// [`MapError::Unmappable`] if the memory type is not host-visible or the memory was imported from another GPU;
+    /// [`MapError::Kernel`] if the kernel refuses the mapping.
+    pub fn map(&self) -> Result<Mapped<'_>, MapError> {
+        self.mapping.get_or_map(|| Mapping::new(self.binding.bo()))
     }
 
     /// Returns a CPU mapping of the whole memory that lasts as long as the memory: [`DeviceMemory::unmap`] does not remove it.
@@ -166,8 +172,8 @@ impl DeviceMemory {
     /// # Errors
     ///
     /// The errors of [`DeviceMemory::map`].
-    pub fn map_lasting(&self) -> Result<&Mapping, MemoryError> {
-        Ok(self.mapping.get_or_map_lasting(|| Mapping::new(self.binding.bo()))?)
+    pub fn map_lasting(&self) -> Result<&Mapping, MapError> {
+        self.mapping.get_or_map_lasting(|| Mapping::new(self.binding.bo()))
     }
 
     /// Maps the whole memory at `at`, replacing any mapping there (`VkMemoryMapPlacedInfoEXT`). The address must be a multiple
@@ -175,19 +181,19 @@ impl DeviceMemory {
     ///
     /// # Errors
     ///
-    /// The errors of [`DeviceMemory::map`]; [`MemoryError::MappedElsewhere`] if the memory is already mapped at another
+    /// The errors of [`DeviceMemory::map`]; [`MapPlacedError::MappedElsewhere`] if the memory is already mapped at another
     /// address.
     ///
     /// # Safety
     ///
     /// The caller must own the [`DeviceMemory::size`] bytes that start at `at`, and no other code may use them while the memory is
     /// mapped.
-    pub unsafe fn map_placed(&self, at: NonNull<u8>) -> Result<Mapped<'_>, MemoryError> {
+    pub unsafe fn map_placed(&self, at: NonNull<u8>) -> Result<Mapped<'_>, MapPlacedError> {
         let mapping = self.mapping.get_or_map(|| {
             // SAFETY: the caller owns the addresses.
             unsafe { Mapping::placed(self.binding.bo(), at) }
         })?;
-        if mapping.as_ptr() == at { Ok(mapping) } else { Err(MemoryError::MappedElsewhere { at: at.addr().get() }) }
+        if mapping.as_ptr() == at { Ok(mapping) } else { Err(MapPlacedError::MappedElsewhere { at: at.addr().get() }) }
     }
 
     /// Returns the CPU mapping; `None` if the memory is not mapped.
@@ -212,11 +218,10 @@ impl DeviceMemory {
     ///
     /// # Errors
     ///
-    /// [`MemoryError::MappingInUse`] if a [`Mapped`] of the memory exists; [`MemoryError::Winsys`] if the addresses could not
+    /// [`UnmapError::InUse`] if a [`Mapped`] of the memory exists; [`UnmapError::Kernel`] if the addresses could not
     /// be reserved. After an error the memory is still mapped, unless the kernel removed the mapping.
-    pub fn unmap_reserving(&self) -> Result<(), MemoryError> {
-        let taken =
-            self.mapping.take().map_err(|IsLent| MemoryError::MappingInUse { memory_type: self.memory_type() })?;
+    pub fn unmap_reserving(&self) -> Result<(), UnmapError> {
+        let taken = self.mapping.take().map_err(|IsLent| UnmapError::InUse { memory_type: self.memory_type() })?;
         let Some(mapping) = taken else { return Ok(()) };
         mapping.unmap_reserving().map_err(|(kept, error)| {
             if let Some(mapping) = kept {
@@ -235,9 +240,9 @@ impl DeviceMemory {
     ///
     /// # Errors
     ///
-    /// [`MemoryError::NotMapped`] if the memory is not mapped; [`MemoryError::MappedRange`] if the range is misaligned or not
+    /// [`FlushError::NotMapped`] if the memory is not mapped; [`FlushError::Range`] if the range is misaligned or not
     /// within the memory.
-    pub fn flush(&self, offset: u64, size: u64) -> Result<(), MemoryError> {
+    pub fn flush(&self, offset: u64, size: u64) -> Result<(), FlushError> {
         self.check_range(offset, size)?;
         fence(SeqCst);
         Ok(())
@@ -249,17 +254,17 @@ impl DeviceMemory {
     /// # Errors
     ///
     /// The errors of [`DeviceMemory::flush`].
-    pub fn invalidate(&self, offset: u64, size: u64) -> Result<(), MemoryError> {
+    pub fn invalidate(&self, offset: u64, size: u64) -> Result<(), FlushError> {
         self.flush(offset, size)
     }
 
     /// Checks a range to flush: offset and size are multiples of [`NON_COHERENT_ATOM`], or the range extends to the end.
-    fn check_range(&self, offset: u64, size: u64) -> Result<(), MemoryError> {
+    fn check_range(&self, offset: u64, size: u64) -> Result<(), FlushError> {
         if self.mapping.get().is_none() {
-            return Err(MemoryError::NotMapped { memory_type: self.memory_type() });
+            return Err(FlushError::NotMapped { memory_type: self.memory_type() });
         }
         let memory = self.size();
-        let refused = MemoryError::MappedRange { offset, size, memory };
+        let refused = FlushError::Range { offset, size, memory };
         if !offset.is_multiple_of(NON_COHERENT_ATOM) || offset >= memory {
             return Err(refused);
         }
@@ -287,11 +292,11 @@ impl DeviceMemory {
     ///
     /// # Errors
     ///
-    /// [`MemoryError::NotExportable`] if `handle_type` is not exactly one of these types; [`MemoryError::Winsys`] if the kernel
+    /// [`ExportMemoryError::NotExportable`] if `handle_type` is not exactly one of these types; [`ExportMemoryError::Bo`] if the kernel
     /// refuses the request.
-    pub fn export(&self, handle_type: ExternalHandleTypes) -> Result<OwnedFd, MemoryError> {
+    pub fn export(&self, handle_type: ExternalHandleTypes) -> Result<OwnedFd, ExportMemoryError> {
         if !self.exportable_as().contains(handle_type) || handle_type.bits().count_ones() != 1 {
-            return Err(MemoryError::NotExportable { memory_type: self.memory_type(), handle_type });
+            return Err(ExportMemoryError::NotExportable { memory_type: self.memory_type(), handle_type });
         }
         Ok(self.bo().export()?)
     }
@@ -305,11 +310,11 @@ impl DeviceMemory {
         &self,
         handle_type: ExternalHandleTypes,
         metadata: &BoMetadata,
-    ) -> Result<OwnedFd, MemoryError> {
+    ) -> Result<OwnedFd, ExportImageError> {
         if self.exportable_as().contains(handle_type) {
             self.bo().set_metadata(metadata)?;
         }
-        self.export(handle_type)
+        Ok(self.export(handle_type)?)
     }
 
     /// Returns the GPU address: the base for `vkGetBufferDeviceAddress`, and the opaque capture address.
@@ -377,13 +382,9 @@ impl Resident for DeviceMemory {
 /// Leases new addresses. Not inlined: otherwise every lease, including a reused one, would be copied out of the `Result`
 /// through memory.
 #[inline(never)]
-fn lease(addresses: &VaManager, request: VaRequest, plan: &AllocationPlan) -> Result<VaLease, MemoryError> {
-    addresses.allocate(request).map_err(|source| MemoryError::Address {
-        size: plan.bo.size,
-        memory_type: plan.memory_type,
-        replay: matches!(plan.replay, Replay::At(_)),
-        source,
-    })
+fn lease(addresses: &VaManager, request: VaRequest, plan: &AllocationPlan) -> Result<VaLease, NoAddress> {
+    let is_fixed = matches!(plan.replay, Replay::At(_));
+    addresses.allocate(request).map_err(|source| NoAddress { is_fixed, source })
 }
 
 /// Returns the request for addresses. A device without a high half uses the low one instead.

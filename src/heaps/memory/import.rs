@@ -7,10 +7,12 @@ use super::{
     request::bo_priority,
 };
 use crate::{
-    heaps::{AllocateFlags, MemoryError, MemoryProperties, MemoryType},
+    heaps::{
+        AllocateFlags, ImportFault, ImportFdError, ImportHostPointerError, MemoryProperties, MemoryType, TypeMask,
+    },
     uapi::VaFlags,
-    vamgr::{VaRequest, VaWindow},
-    winsys::{Binding, Bo, Device, Mapping, UserMemory},
+    vamgr::{VaLease, VaRequest, VaWindow},
+    winsys::{Binding, Bo, Device, Mapping, NoAddress, UserMemory},
 };
 
 /// Alignment of the addresses of imported dma-bufs in bytes, enough for any image in them.
@@ -21,7 +23,7 @@ const DMA_BUF_ALIGNMENT: u64 = 1 << 20;
 /// The parameters of an import: the part of `VkMemoryAllocateInfo` that applies to imports.
 ///
 /// ```
-/// use amdgpu_winsys::heaps::{AllocateFlags, AllocateInfo, ExternalHandleTypes, ImportInfo, MemoryError};
+/// use amdgpu_winsys::heaps::{AllocateFlags, AllocateInfo, ExternalHandleTypes, ImportFault, ImportInfo};
 ///
 /// # let device = amdgpu_winsys::winsys::Device::new(amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?))?;
 /// # let manager = amdgpu_winsys::heaps::MemoryManager::new(&device, &amdgpu_winsys::heaps::TableOptions::default())?;
@@ -30,7 +32,7 @@ const DMA_BUF_ALIGNMENT: u64 = 1 << 20;
 /// let dma_buf = memory.export(ExternalHandleTypes::DMA_BUF)?;
 /// let memory_type = manager.fd_types(ExternalHandleTypes::DMA_BUF, &dma_buf)?.iter().next().ok_or("no type")?;
 /// let (dma_buf, error) = manager.import_fd(dma_buf, &ImportInfo::new(memory_type, 1 << 20)).unwrap_err();
-/// assert_eq!(error, MemoryError::TooSmall { size: 8192, wanted: 1 << 20 });
+/// assert_eq!(error, ImportFault::TooSmall { size: 8192, wanted: 1 << 20 }.into());
 /// let imported = manager.import_fd(dma_buf, &ImportInfo::new(memory_type, 8192)).map_err(|(_fd, error)| error)?;
 /// assert_eq!(imported.bo().handle(), memory.bo().handle()); // one BO, with an address for each
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -61,28 +63,23 @@ impl ImportInfo {
 /// # Errors
 ///
 /// The errors of [`MemoryManager::import_fd`](crate::heaps::MemoryManager::import_fd) and of `accept`.
-pub(super) fn import_fd(
+pub(super) fn import_fd<E: From<ImportFdError>>(
     device: &Device,
     properties: &MemoryProperties,
     fd: &OwnedFd,
     info: &ImportInfo,
-    accept: impl FnOnce(&Bo) -> Result<(), MemoryError>,
-) -> Result<DeviceMemory, MemoryError> {
+    accept: impl FnOnce(&Bo) -> Result<(), E>,
+) -> Result<DeviceMemory, E> {
     let span = tracing::trace_span!("import", size = info.size, memory_type = info.memory_type).entered();
-    let ty = *properties.type_at(info.memory_type)?;
-    let bo = Bo::import(device, fd)?;
-    if bo.size() < info.size {
-        return Err(MemoryError::TooSmall { size: bo.size(), wanted: info.size });
-    }
-    let types = properties.types_of_memory(bo.domains(), bo.flags());
-    if !types.contains(info.memory_type) {
-        return Err(MemoryError::WrongType { memory_type: info.memory_type, types });
-    }
+    let ty = *properties.type_at(info.memory_type).map_err(ImportFdError::from)?;
+    let bo = Bo::import(device, fd).map_err(ImportFdError::from)?;
+    check(info, bo.size(), properties.types_of_memory(bo.domains(), bo.flags())).map_err(ImportFdError::from)?;
     accept(&bo)?;
     let alignment = device.addresses().fragment_alignment(bo.size(), DMA_BUF_ALIGNMENT);
     let va_flags = properties.va_flags(&ty, info.flags);
-    let binding = bind(device, info, &bo, window(ty.addressing), alignment, va_flags)?;
-    let memory = keep(info, &ty, binding, None);
+    let lease = lease(device, &bo, window(ty.addressing), alignment).map_err(ImportFdError::from)?;
+    let bound = Binding::new(&bo, lease, va_flags);
+    let memory = keep(info, &ty, bound.map_err(|(_lease, error)| ImportFdError::Bind(error))?, None);
     // Leave the span while the memory has an owner: a subscriber may panic.
     drop(span);
     Ok(memory)
@@ -102,45 +99,38 @@ pub(super) unsafe fn import_host_pointer(
     properties: &MemoryProperties,
     memory: UserMemory,
     info: &ImportInfo,
-) -> Result<DeviceMemory, MemoryError> {
+) -> Result<DeviceMemory, ImportHostPointerError> {
     let ty = *properties.type_at(info.memory_type)?;
-    if memory.len < info.size {
-        return Err(MemoryError::TooSmall { size: memory.len, wanted: info.size });
-    }
-    let types = properties.host_pointer_types();
-    if !types.contains(info.memory_type) {
-        return Err(MemoryError::WrongType { memory_type: info.memory_type, types });
-    }
+    check(info, memory.len, properties.host_pointer_types())?;
     // SAFETY: the caller guarantees it.
-    let bo = unsafe { Bo::from_user_memory(device, memory) }.map_err(MemoryError::HostPointer)?;
+    let bo = unsafe { Bo::from_user_memory(device, memory) }?;
     let facts = properties.facts();
     let alignment = device.addresses().user_memory_alignment(bo.size(), facts.page_size(), facts.gfx_level());
     let mut va_flags = properties.va_flags(&ty, info.flags);
     va_flags.set(VaFlags::WRITEABLE, va_flags.contains(VaFlags::WRITEABLE) && !memory.is_read_only);
-    let binding = bind(device, info, &bo, VaWindow::High, alignment, va_flags)?;
+    let lease = lease(device, &bo, VaWindow::High, alignment)?;
+    let binding = Binding::new(&bo, lease, va_flags).map_err(|(_lease, error)| error)?;
     // SAFETY: the BO was just created from this memory, which stays mapped and writable as long as the BO exists, as the caller
     // guarantees.
     let host = unsafe { Mapping::of_user_memory(&bo, memory.address) }?;
     Ok(keep(info, &ty, binding, Some(host)))
 }
 
-fn bind(
-    device: &Device,
-    info: &ImportInfo,
-    bo: &Bo,
-    window: VaWindow,
-    alignment: u64,
-    flags: VaFlags,
-) -> Result<Binding, MemoryError> {
-    let size = bo.size();
-    let request = VaRequest::new(size).aligned(alignment).within(window);
-    let lease = device.addresses().allocate(request).map_err(|source| MemoryError::Address {
-        size,
-        memory_type: info.memory_type,
-        replay: false,
-        source,
-    })?;
-    Ok(Binding::new(bo, lease, flags).map_err(|(_lease, error)| error)?)
+/// Returns an error if existing memory is smaller than `info` requires, or cannot have its memory type.
+fn check(info: &ImportInfo, size: u64, types: TypeMask) -> Result<(), ImportFault> {
+    if size < info.size {
+        return Err(ImportFault::TooSmall { size, wanted: info.size });
+    }
+    if !types.contains(info.memory_type) {
+        return Err(ImportFault::WrongType { memory_type: info.memory_type, types });
+    }
+    Ok(())
+}
+
+/// Leases addresses for a BO.
+fn lease(device: &Device, bo: &Bo, window: VaWindow, alignment: u64) -> Result<VaLease, NoAddress> {
+    let request = VaRequest::new(bo.size()).aligned(alignment).within(window);
+    device.addresses().allocate(request).map_err(|source| NoAddress { is_fixed: false, source })
 }
 
 fn keep(info: &ImportInfo, ty: &MemoryType, binding: Binding, host: Option<Mapping>) -> DeviceMemory {

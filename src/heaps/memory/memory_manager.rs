@@ -9,9 +9,10 @@ use std::{
 use super::import;
 use crate::{
     heaps::{
-        AdmissionPolicy, AllocateInfo, AllocationPlan, BudgetRule, Budgets, DeviceMemory, EffectivePool,
-        ExternalHandleTypes, HostMemory, ImportInfo, MemoryError, MemoryFacts, MemoryProperties, ResidencyPolicy,
-        SystemUsage, TableOptions, TypeMask, UsageReading, UsageTracker, WorkingSet,
+        AdmissionPolicy, AllocateInfo, AllocateMemoryError, AllocationPlan, BudgetRule, Budgets, CreateManagerError,
+        DeviceMemory, EffectivePool, ExternalHandleTypes, FdTypesError, HostMemory, ImportFdError,
+        ImportHostPointerError, ImportInfo, MemoryFacts, MemoryProperties, ResidencyPolicy, SystemUsage, TableOptions,
+        TypeMask, UnsupportedHandleType, UsageReading, UsageTracker, WorkingSet, WorkingSetError,
         budget::{
             admission::Admission,
             budget_monitor::{BudgetMonitor, Heaps},
@@ -20,7 +21,7 @@ use crate::{
     },
     uapi::GemCreateFlags,
     vamgr::shard::{SHARDS, own_shard},
-    winsys::{Binding, Bo, Device, MoveCounters, ResidencySet, UserMemory},
+    winsys::{self, Binding, Bo, Device, MoveCounters, ResidencySet, UserMemory},
 };
 
 /// An allocator of the memory of one device, which accounts for every allocation.
@@ -106,8 +107,8 @@ impl MemoryManager {
     ///
     /// # Errors
     ///
-    /// [`MemoryError::Facts`] if the kernel's values contradict each other.
-    pub fn new(device: &Device, options: &TableOptions) -> Result<Self, MemoryError> {
+    /// [`CreateManagerError::Facts`] if the kernel's values contradict each other.
+    pub fn new(device: &Device, options: &TableOptions) -> Result<Self, CreateManagerError> {
         Self::with_policy(device, options, MemoryPolicy::default())
     }
 
@@ -115,8 +116,12 @@ impl MemoryManager {
     ///
     /// # Errors
     ///
-    /// [`MemoryError::Facts`] if the kernel's values contradict each other.
-    pub fn with_policy(device: &Device, options: &TableOptions, policy: MemoryPolicy) -> Result<Self, MemoryError> {
+    /// [`CreateManagerError::Facts`] if the kernel's values contradict each other.
+    pub fn with_policy(
+        device: &Device,
+        options: &TableOptions,
+        policy: MemoryPolicy,
+    ) -> Result<Self, CreateManagerError> {
         let facts = MemoryFacts::try_from(device.info())?;
         let state = Arc::new(ManagerState {
             device: device.clone(),
@@ -149,8 +154,8 @@ impl MemoryManager {
     ///
     /// # Errors
     ///
-    /// [`MemoryError::Winsys`] if the kernel refuses the query.
-    pub fn budgets(&self, rule: BudgetRule) -> Result<Budgets, MemoryError> {
+    /// [`winsys::Error`] if the kernel refuses the query.
+    pub fn budgets(&self, rule: BudgetRule) -> winsys::Result<Budgets> {
         Ok(self.budgets_from(&self.refresh_usage()?.usage, rule))
     }
 
@@ -162,12 +167,13 @@ impl MemoryManager {
     ///
     /// # Errors
     ///
-    /// * [`MemoryError::Refused`] if the [admission policy](Self::with_admission) refuses;
-    /// * [`MemoryError::Request`] if the size is 0 or exceeds the heap, or there is no such memory type;
-    /// * [`MemoryError::Address`] if no addresses are free, or the address to replay is not;
-    /// * [`MemoryError::CapturedAddress`] if the kernel cannot bind at the address to replay;
-    /// * [`MemoryError::Winsys`] if the kernel refuses.
-    pub fn allocate(&self, info: &AllocateInfo) -> Result<DeviceMemory, MemoryError> {
+    /// * [`AllocateMemoryError::Refused`] if the [admission policy](Self::with_admission) refuses;
+    /// * [`AllocateMemoryError::Request`] if the size is 0 or exceeds the heap, or there is no such memory type;
+    /// * [`AllocateMemoryError::Address`] if no addresses are free, or the address to replay is not;
+    /// * [`AllocateMemoryError::CapturedAddress`] if the kernel cannot bind at the address to replay;
+    /// * [`AllocateMemoryError::Bo`] or [`AllocateMemoryError::Bind`] if the kernel refuses, or host memory is exhausted;
+    /// * [`AllocateMemoryError::Usage`] if the admission policy has a limit and the kernel does not report the usage.
+    pub fn allocate(&self, info: &AllocateInfo) -> Result<DeviceMemory, AllocateMemoryError> {
         let mut plan = self.state.properties.resolve(info)?;
         if plan.bo.flags.contains(GemCreateFlags::VM_ALWAYS_VALID) {
             self.state.policy.residency.apply(&mut plan, &self.state.properties, self.usage_tracker());
@@ -181,7 +187,7 @@ impl MemoryManager {
 
     /// Allocates as planned, if the admission policy permits it.
     #[inline]
-    fn allocate_as(&self, plan: &AllocationPlan) -> Result<DeviceMemory, MemoryError> {
+    fn allocate_as(&self, plan: &AllocationPlan) -> Result<DeviceMemory, AllocateMemoryError> {
         let _turn = self.admission.admit(self.heaps(), &self.monitor, plan.heap, plan.bo.size)?;
         let device = self.state.handles.get(own_shard()).unwrap_or(&self.state.device);
         DeviceMemory::new(device, plan, !self.state.policy.guard_gaps)
@@ -189,7 +195,7 @@ impl MemoryManager {
 
     /// Allocates and notifies the observer.
     #[cold]
-    fn allocate_traced(&self, plan: &AllocationPlan) -> Result<DeviceMemory, MemoryError> {
+    fn allocate_traced(&self, plan: &AllocationPlan) -> Result<DeviceMemory, AllocateMemoryError> {
         let span = tracing::trace_span!("allocate", size = plan.bo.size, memory_type = plan.memory_type).entered();
         let memory = self.allocate_as(plan)?;
         memory.announce();
@@ -213,7 +219,7 @@ impl MemoryManager {
     /// let first = manager.allocate(&AllocateInfo::new(memory_type, 768 << 10))?;
     /// let error = manager.allocate(&AllocateInfo::new(memory_type, 512 << 10)).unwrap_err();
     /// assert_eq!(error.vk_result(), VkResult::OutOfDeviceMemory);
-    /// let MemoryError::Refused(refusal) = error else { return Err(error.into()) };
+    /// let AllocateMemoryError::Refused(refusal) = error else { return Err(error.into()) };
     /// assert_eq!((refusal.limit, refusal.most, refusal.usage), (Limit::Quota, 1 << 20, 768 << 10));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -243,8 +249,8 @@ impl MemoryManager {
     ///
     /// # Errors
     ///
-    /// [`MemoryError::Winsys`] if a new query was necessary and the kernel refused it.
-    pub fn cached_budgets(&self, rule: BudgetRule) -> Result<Budgets, MemoryError> {
+    /// [`winsys::Error`] if a new query was necessary and the kernel refused it.
+    pub fn cached_budgets(&self, rule: BudgetRule) -> winsys::Result<Budgets> {
         self.monitor.budgets(self.heaps(), rule)
     }
 
@@ -265,8 +271,8 @@ impl MemoryManager {
     ///
     /// # Errors
     ///
-    /// [`MemoryError::Winsys`] if a new query was necessary and the kernel refused it.
-    pub fn cached_usage(&self) -> Result<UsageReading, MemoryError> {
+    /// [`winsys::Error`] if a new query was necessary and the kernel refused it.
+    pub fn cached_usage(&self) -> winsys::Result<UsageReading> {
         self.monitor.usage(self.heaps())
     }
 
@@ -274,8 +280,8 @@ impl MemoryManager {
     ///
     /// # Errors
     ///
-    /// [`MemoryError::Winsys`] if the kernel refuses the query.
-    pub fn refresh_usage(&self) -> Result<UsageReading, MemoryError> {
+    /// [`winsys::Error`] if the kernel refuses the query.
+    pub fn refresh_usage(&self) -> winsys::Result<UsageReading> {
         self.monitor.refresh(self.heaps())
     }
 
@@ -284,8 +290,8 @@ impl MemoryManager {
     ///
     /// # Errors
     ///
-    /// [`MemoryError::Winsys`] if the kernel refuses a query.
-    pub fn poll_evictions(&self) -> Result<MoveCounters, MemoryError> {
+    /// [`winsys::Error`] if the kernel refuses a query.
+    pub fn poll_evictions(&self) -> winsys::Result<MoveCounters> {
         self.monitor.poll_evictions(&self.state.device)
     }
 
@@ -294,8 +300,8 @@ impl MemoryManager {
     ///
     /// # Errors
     ///
-    /// [`MemoryError::Winsys`] if a new query was necessary and the kernel refused it.
-    pub fn effective_pool(&self, host: &HostMemory) -> Result<EffectivePool, MemoryError> {
+    /// [`winsys::Error`] if a new query was necessary and the kernel refused it.
+    pub fn effective_pool(&self, host: &HostMemory) -> winsys::Result<EffectivePool> {
         let system = self.cached_usage()?.usage;
         Ok(EffectivePool::new(self.properties().facts(), &self.usage_tracker().usage(), &system, host))
     }
@@ -305,11 +311,11 @@ impl MemoryManager {
     ///
     /// # Errors
     ///
-    /// [`MemoryError::DoesNotFit`] if they cannot; [`MemoryError::Winsys`] if the kernel does not report the sizes.
+    /// [`WorkingSetError::DoesNotFit`] if they cannot; [`WorkingSetError::Winsys`] if the kernel does not report the sizes.
     ///
     /// Source: Linux 6.12 `amdgpu_cs.c`, `amdgpu_cs_parser_bos` (every listed BO is validated for one job), and
     /// `amdgpu_vm.c`, `amdgpu_vm_validate` (always-valid BOs are validated too, once any was evicted).
-    pub fn check_working_set(&self, set: &WorkingSet) -> Result<(), MemoryError> {
+    pub fn check_working_set(&self, set: &WorkingSet) -> Result<(), WorkingSetError> {
         set.check(&self.state.device)
     }
 
@@ -336,13 +342,13 @@ impl MemoryManager {
     ///
     /// # Errors
     ///
-    /// [`MemoryError::HandleType`] if the handle type is not `DMA_BUF`, because Vulkan defines no query for opaque descriptors;
-    /// [`MemoryError::Winsys`] if the descriptor is not a dma-buf.
+    /// [`FdTypesError::HandleType`] if the handle type is not `DMA_BUF`, because Vulkan defines no query for opaque descriptors;
+    /// [`FdTypesError::Import`] if the descriptor is not a dma-buf.
     ///
     /// Source: Mesa 25.0.7 `radv_device.c`, `radv_GetMemoryFdPropertiesKHR`.
-    pub fn fd_types(&self, handle_type: ExternalHandleTypes, fd: impl AsFd) -> Result<TypeMask, MemoryError> {
+    pub fn fd_types(&self, handle_type: ExternalHandleTypes, fd: impl AsFd) -> Result<TypeMask, FdTypesError> {
         if handle_type != ExternalHandleTypes::DMA_BUF {
-            return Err(MemoryError::HandleType { handle_type });
+            return Err(UnsupportedHandleType { handle_type }.into());
         }
         Ok(self.properties().dma_buf_types(&Bo::import(self.device(), fd)?))
     }
@@ -351,12 +357,12 @@ impl MemoryManager {
     ///
     /// # Errors
     ///
-    /// [`MemoryError::HandleType`] if the handle type is not `HOST_ALLOCATION`.
+    /// [`UnsupportedHandleType`] if the handle type is not `HOST_ALLOCATION`.
     ///
     /// Source: Mesa 25.0.7 `radv_device.c`, `radv_GetMemoryHostPointerPropertiesEXT`.
-    pub fn host_pointer_types(&self, handle_type: ExternalHandleTypes) -> Result<TypeMask, MemoryError> {
+    pub fn host_pointer_types(&self, handle_type: ExternalHandleTypes) -> Result<TypeMask, UnsupportedHandleType> {
         if handle_type != ExternalHandleTypes::HOST_ALLOCATION {
-            return Err(MemoryError::HandleType { handle_type });
+            return Err(UnsupportedHandleType { handle_type });
         }
         Ok(self.properties().host_pointer_types())
     }
@@ -370,14 +376,13 @@ impl MemoryManager {
     /// # Errors
     ///
     /// The descriptor is returned with the error, and nothing has changed.
-    /// * [`MemoryError::Winsys`] if it is not a dma-buf, or the kernel refuses.
-    /// * [`MemoryError::TooSmall`] if the BO is smaller than `info` requires; [`MemoryError::WrongType`] if it cannot have the
-    ///   memory type.
-    /// * [`MemoryError::Request`] if there is no such memory type; [`MemoryError::Address`] if no addresses are free.
+    /// * [`ImportFdError::Import`] if it is not a dma-buf, [`ImportFdError::Bind`] if the kernel refuses the binding.
+    /// * [`ImportFdError::Fault`] if the BO is smaller than `info` requires, or cannot have the memory type.
+    /// * [`ImportFdError::Request`] if there is no such memory type; [`ImportFdError::Address`] if no addresses are free.
     ///
     /// Source: Mesa 25.0.7 `radv_amdgpu_bo.c`, `radv_amdgpu_winsys_bo_from_fd`, and `radv_device_memory.c`,
     /// `radv_alloc_memory`. RADV closes the descriptor once it has the BO, even if the allocation then fails.
-    pub fn import_fd(&self, fd: OwnedFd, info: &ImportInfo) -> Result<DeviceMemory, (OwnedFd, MemoryError)> {
+    pub fn import_fd(&self, fd: OwnedFd, info: &ImportInfo) -> Result<DeviceMemory, (OwnedFd, ImportFdError)> {
         self.import_fd_if(fd, info, |_| Ok(()))
     }
 
@@ -387,12 +392,12 @@ impl MemoryManager {
     /// # Errors
     ///
     /// The errors of [`MemoryManager::import_fd`] and of `accept`.
-    pub fn import_fd_if(
+    pub fn import_fd_if<E: From<ImportFdError>>(
         &self,
         fd: OwnedFd,
         info: &ImportInfo,
-        accept: impl FnOnce(&Bo) -> Result<(), MemoryError>,
-    ) -> Result<DeviceMemory, (OwnedFd, MemoryError)> {
+        accept: impl FnOnce(&Bo) -> Result<(), E>,
+    ) -> Result<DeviceMemory, (OwnedFd, E)> {
         match import::import_fd(&self.state.device, &self.state.properties, &fd, info, accept) {
             Ok(memory) => Ok(memory),
             Err(error) => Err((fd, error)),
@@ -404,12 +409,12 @@ impl MemoryManager {
     ///
     /// # Errors
     ///
-    /// * [`MemoryError::HostPointer`] if the range is misaligned, not mapped or a file mapping, or the kernel refuses it for
-    ///   another reason;
-    /// * [`MemoryError::TooSmall`] if it is smaller than `info` requires; [`MemoryError::WrongType`] if host memory cannot have
-    ///   the memory type;
-    /// * [`MemoryError::Request`] if there is no such memory type; [`MemoryError::Address`] if no addresses are free;
-    ///   [`MemoryError::Winsys`] if the kernel refuses the binding.
+    /// * [`ImportHostPointerError::UserMemory`] if the range is misaligned, not mapped or a file mapping, or the kernel refuses it
+    ///   for another reason;
+    /// * [`ImportHostPointerError::Fault`] if it is smaller than `info` requires, or host memory cannot have the memory type;
+    /// * [`ImportHostPointerError::Request`] if there is no such memory type;
+    /// * [`ImportHostPointerError::Address`] if no addresses are free;
+    /// * [`ImportHostPointerError::Bind`] if the kernel refuses the binding.
     ///
     /// Source: Mesa 25.0.7 `radv_amdgpu_bo.c`, `radv_amdgpu_winsys_bo_from_ptr`.
     ///
@@ -421,7 +426,7 @@ impl MemoryManager {
         &self,
         memory: UserMemory,
         info: &ImportInfo,
-    ) -> Result<DeviceMemory, MemoryError> {
+    ) -> Result<DeviceMemory, ImportHostPointerError> {
         // SAFETY: the caller's promises are passed on unchanged.
         unsafe { import::import_host_pointer(&self.state.device, &self.state.properties, memory, info) }
     }

@@ -2,7 +2,7 @@
 
 use super::{SparseBind, SparseRange};
 use crate::{
-    heaps::MemoryError,
+    heaps::SparseQueueError,
     winsys::{Deadline, Device, Error as WinsysError, Syncobj},
     worker::{Outcome, Stop, Worker},
 };
@@ -92,14 +92,14 @@ pub struct SparseSubmission {
 #[derive(Debug)]
 pub struct SparseQueue {
     device: Device,
-    worker: Worker<SparseSubmission, Result<(), MemoryError>>,
+    worker: Worker<SparseSubmission, Result<(), SparseQueueError>>,
 }
 
 /// A fence that signals the end of a submission to a [`SparseQueue`].
 ///
 /// ```
 /// use amdgpu_winsys::{
-///     heaps::{MemoryError, SparsePoint, SparseQueue, SparseSubmission},
+///     heaps::{SparseQueueError, SparsePoint, SparseQueue, SparseSubmission},
 ///     winsys::{Deadline, Syncobj},
 /// };
 ///
@@ -108,12 +108,12 @@ pub struct SparseQueue {
 /// let never = SparsePoint { syncobj: Syncobj::new(&device, false)?, point: 0 };
 /// let fence = queue.submit(SparseSubmission { waits: vec![never], ..SparseSubmission::default() })?;
 /// drop(queue); // abandons what still waits
-/// assert_eq!(fence.wait(Deadline::NEVER), Err(MemoryError::Abandoned));
+/// assert_eq!(fence.wait(Deadline::NEVER), Err(SparseQueueError::Abandoned));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct SparseFence {
-    outcome: Outcome<Result<(), MemoryError>>,
+    outcome: Outcome<Result<(), SparseQueueError>>,
 }
 
 impl SparseFence {
@@ -121,8 +121,8 @@ impl SparseFence {
     ///
     /// # Errors
     ///
-    /// The error that ended the queue; [`MemoryError::Abandoned`] if the queue was dropped first, or its thread panicked.
-    pub fn wait(&self, deadline: Deadline) -> Result<bool, MemoryError> {
+    /// The error that ended the queue; [`SparseQueueError::Abandoned`] if the queue was dropped first, or its thread panicked.
+    pub fn wait(&self, deadline: Deadline) -> Result<bool, SparseQueueError> {
         self.outcome.wait(deadline).map_or(Ok(false), |result| result.map(|()| true))
     }
 }
@@ -132,20 +132,20 @@ impl SparseQueue {
     ///
     /// # Errors
     ///
-    /// [`MemoryError::Thread`] if the operating system cannot start a thread.
-    pub fn new(device: &Device) -> Result<Self, MemoryError> {
+    /// [`SparseQueueError::Thread`] if the operating system cannot start a thread.
+    pub fn new(device: &Device) -> Result<Self, SparseQueueError> {
         let mut lost = None;
         let work = move |submission: &SparseSubmission, stop: &Stop| {
             if let Some(error) = &lost {
-                return Err(MemoryError::clone(error));
+                return Err(SparseQueueError::clone(error));
             }
             submission.run(stop).inspect_err(|error| {
                 tracing::warn!(%error, "a sparse queue ends");
                 lost = Some(error.clone());
             })
         };
-        let worker = Worker::start("sparse queue", || Err(MemoryError::Abandoned), work)
-            .map_err(|reason| MemoryError::Thread { reason })?;
+        let worker = Worker::start("sparse queue", || Err(SparseQueueError::Abandoned), work)
+            .map_err(|reason| SparseQueueError::Thread { reason })?;
         Ok(Self { device: device.clone(), worker })
     }
 
@@ -153,16 +153,16 @@ impl SparseQueue {
     ///
     /// # Errors
     ///
-    /// [`MemoryError::Winsys`] with [`ForeignDevice`](WinsysError::ForeignDevice) if an object belongs to another device;
-    /// [`MemoryError::Abandoned`] if the thread of the queue has panicked.
-    pub fn submit(&self, submission: SparseSubmission) -> Result<SparseFence, MemoryError> {
+    /// [`SparseQueueError::Winsys`] with [`ForeignDevice`](WinsysError::ForeignDevice) if an object belongs to another device;
+    /// [`SparseQueueError::Abandoned`] if the thread of the queue has panicked.
+    pub fn submit(&self, submission: SparseSubmission) -> Result<SparseFence, SparseQueueError> {
         for point in submission.waits.iter().chain(&submission.signals) {
             self.own("sync object", point.syncobj.device())?;
         }
         for (range, _) in &submission.binds {
             self.own("sparse range", range.device())?;
         }
-        self.worker.queue(submission).map(|outcome| SparseFence { outcome }).ok_or(MemoryError::Abandoned)
+        self.worker.queue(submission).map(|outcome| SparseFence { outcome }).ok_or(SparseQueueError::Abandoned)
     }
 
     fn own(&self, what: &'static str, device: &Device) -> Result<(), WinsysError> {
@@ -171,16 +171,16 @@ impl SparseQueue {
 }
 
 impl SparseSubmission {
-    fn run(&self, stop: &Stop) -> Result<(), MemoryError> {
+    fn run(&self, stop: &Stop) -> Result<(), SparseQueueError> {
         for point in &self.waits {
             if !stop.unless_stopped(|deadline| point.wait(deadline))? {
-                return Err(MemoryError::Abandoned);
+                return Err(SparseQueueError::Abandoned);
             }
         }
         for (range, binds) in &self.binds {
             range.bind(binds)?;
         }
-        self.signals.iter().try_for_each(|point| point.signal().map_err(MemoryError::from))
+        self.signals.iter().try_for_each(|point| point.signal().map_err(SparseQueueError::from))
     }
 }
 

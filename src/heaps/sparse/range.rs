@@ -5,7 +5,7 @@ use std::{ops::Range, sync::Arc};
 use parking_lot::Mutex;
 
 use crate::{
-    heaps::MemoryError,
+    heaps::SparseRangeError,
     vamgr::{GpuVa, IntervalMap, Run, VaRequest},
     winsys::{
         Binding, Device, Error as WinsysError, Event, Misaligned, OutOfRange, PAGE_SIZE, Reservation, ResidencySet,
@@ -128,9 +128,9 @@ impl SparseRange {
     ///
     /// # Errors
     ///
-    /// [`MemoryError::SparseAddress`] if no addresses are free; [`MemoryError::Winsys`] if the kernel refuses.
-    pub fn new(device: &Device, addresses: VaRequest) -> Result<Self, MemoryError> {
-        let lease = device.addresses().allocate(addresses).map_err(MemoryError::SparseAddress)?;
+    /// [`SparseRangeError::Address`] if no addresses are free; [`SparseRangeError::Winsys`] if the kernel refuses.
+    pub fn new(device: &Device, addresses: VaRequest) -> Result<Self, SparseRangeError> {
+        let lease = device.addresses().allocate(addresses)?;
         let reservation = Reservation::new(device, lease).map_err(|(_lease, error)| error)?;
         let (bound, residents) = (Mutex::new(IntervalMap::new()), ResidencySet::new());
         Ok(Self(Arc::new(RangeState { reservation, bound, residents })))
@@ -170,11 +170,11 @@ impl SparseRange {
     ///
     /// # Errors
     ///
-    /// [`MemoryError::Winsys`]: with [`Misaligned`](WinsysError::Misaligned), [`OutOfRange`](WinsysError::OutOfRange) or
+    /// [`Misaligned`](WinsysError::Misaligned), [`OutOfRange`](WinsysError::OutOfRange) or
     /// [`ForeignDevice`](WinsysError::ForeignDevice) if a change is invalid; nothing has changed. With
     /// [`Kernel`](WinsysError::Kernel) if the kernel refused one of the changes; [`SparseRange::lookup`] reports which earlier ones
     /// were made.
-    pub fn bind(&self, changes: &[SparseBind]) -> Result<usize, MemoryError> {
+    pub fn bind(&self, changes: &[SparseBind]) -> Result<usize, WinsysError> {
         let mut merged = IntervalMap::new();
         for change in changes {
             self.check(change)?;
@@ -204,7 +204,7 @@ impl SparseRange {
         range: Range<u64>,
         backing: Option<&Backing>,
         gone: &mut Vec<Backing>,
-    ) -> Result<Event, MemoryError> {
+    ) -> Result<Event, WinsysError> {
         let len = range.end - range.start;
         let event = match backing {
             Some(Backing { memory, offset }) => {

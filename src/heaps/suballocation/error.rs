@@ -1,9 +1,9 @@
 //! Errors of sub-allocation.
 
 use crate::{
-    heaps::{MemoryError, VkResult, suballocation::SizeClass},
+    heaps::{AllocateMemoryError, MemoryError, VkResult, suballocation::SizeClass},
     uapi::Errno,
-    winsys,
+    winsys::{self, NoAddress},
 };
 
 /// An error of a slab pool or an upload ring.
@@ -72,6 +72,12 @@ impl<E: Into<winsys::Error>> From<E> for SuballocationError {
     }
 }
 
+impl From<AllocateMemoryError> for SuballocationError {
+    fn from(error: AllocateMemoryError) -> Self {
+        Self::Memory(error.into())
+    }
+}
+
 impl SuballocationError {
     /// Returns the Vulkan result that a driver returns for this error.
     pub fn vk_result(&self) -> VkResult {
@@ -84,10 +90,10 @@ impl SuballocationError {
 }
 
 /// Returns `true` if freeing memory may help: the kernel has no memory, or the window has no addresses.
-pub(super) fn is_out_of_memory(error: &MemoryError) -> bool {
-    match error {
-        MemoryError::Address { source, .. } => source.is_out_of_space(),
-        MemoryError::Winsys(error) => matches!(error.errno(), Some(Errno::ENOMEM | Errno::ENOSPC)),
-        _ => false,
+pub(super) fn is_out_of_memory(source: Option<&winsys::Error>) -> bool {
+    match source {
+        Some(winsys::Error::Address(NoAddress { source, .. })) => source.is_out_of_space(),
+        Some(error) => matches!(error.errno(), Some(Errno::ENOMEM | Errno::ENOSPC)),
+        None => false,
     }
 }

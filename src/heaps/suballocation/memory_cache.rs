@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 
 use super::{Clock, GpuWork, MonotonicClock, error::is_out_of_memory, work::Pending};
 use crate::{
-    heaps::{AllocateFlags, AllocateInfo, DeviceMemory, MAX_HEAPS, MemoryError, MemoryManager, Replay},
+    heaps::{AllocateFlags, AllocateInfo, AllocateMemoryError, DeviceMemory, MAX_HEAPS, MemoryManager, Replay},
     winsys::{Binding, Resident},
 };
 
@@ -178,7 +178,7 @@ impl MemoryCache {
     /// # Errors
     ///
     /// The errors of [`MemoryManager::allocate`].
-    pub fn allocate(&self, info: &AllocateInfo) -> Result<CachedMemory, MemoryError> {
+    pub fn allocate(&self, info: &AllocateInfo) -> Result<CachedMemory, AllocateMemoryError> {
         let plan = self.manager().properties().resolve(info)?;
         let key = self.key(info, plan.priority);
         let own = |memory| CachedMemory { memory: Some(memory), pending: Pending::NONE, key, home: self.clone() };
@@ -190,7 +190,7 @@ impl MemoryCache {
         self.manager()
             .allocate(info)
             .or_else(|error| {
-                let retry = is_out_of_memory(&error) && self.flush() > 0;
+                let retry = is_out_of_memory(error.winsys().as_ref()) && self.flush() > 0;
                 if retry { self.manager().allocate(info) } else { Err(error) }
             })
             .map(own)

@@ -188,7 +188,7 @@ impl SlabPool {
 
     fn new_slab(&self, kind: SlabKind) -> Result<CachedMemory, SuballocationError> {
         self.try_slab(kind).or_else(|error| match &error {
-            SuballocationError::Memory(cause) if is_out_of_memory(cause) => {
+            SuballocationError::Memory(cause) if is_out_of_memory(cause.winsys().as_ref()) => {
                 let freed = self.reclaim_all();
                 if self.cache().flush() > 0 || freed { self.try_slab(kind) } else { Err(error) }
             }

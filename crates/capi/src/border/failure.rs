@@ -2,7 +2,10 @@
 
 use amdgpu_winsys::{
     cs,
-    heaps::{AllocateError, MemoryError},
+    heaps::{
+        self, AllocateError, AllocateMemoryError, FlushError, ImportFdError, ImportHostPointerError, MemoryError,
+        SparseRangeError,
+    },
     vamgr::VaError,
     winsys::{self, BoRuleError, BrokenBoRule, Errno, Error, Loss},
 };
@@ -263,16 +266,36 @@ impl From<VaError> for Failure {
 
 impl From<MemoryError> for Failure {
     fn from(error: MemoryError) -> Self {
-        let (code, text) = (error.vk_result() as i32, error.to_string());
-        match error {
-            MemoryError::Winsys(error) => error.into(),
-            MemoryError::SparseAddress(error) => error.into(),
-            MemoryError::Request(AllocateError::NoSuchType { .. }) | MemoryError::MappedRange { .. } => {
-                Self::new(AGW_ERROR_INVALID_ARGUMENT, text)
-            }
-            // RADV returns success for a size of zero; here every failure is an error.
-            _ if code >= 0 => Self::new(AGW_ERROR_INVALID_ARGUMENT, text),
-            _ => Self::new(code, text),
+        if let MemoryError::SparseRange(SparseRangeError::Address(error)) = error {
+            return error.into();
         }
+        if let Some(source) = error.winsys() {
+            return source.into();
+        }
+        let (code, text) = (error.vk_result() as i32, error.to_string());
+        let is_argument = matches!(
+            error,
+            MemoryError::Allocate(AllocateMemoryError::Request(AllocateError::NoSuchType { .. }))
+                | MemoryError::ImportFd(ImportFdError::Request(_))
+                | MemoryError::ImportHostPointer(ImportHostPointerError::Request(_))
+                | MemoryError::Flush(FlushError::Range { .. })
+        );
+        // RADV returns success for a size of zero; here every failure is an error.
+        Self::new(if is_argument || code >= 0 { AGW_ERROR_INVALID_ARGUMENT } else { code }, text)
     }
 }
+
+/// Converts the errors of operations on device memory.
+macro_rules! of_memory {
+    ($($operation:ident)+) => {
+        $(impl From<heaps::$operation> for Failure {
+            #[cold]
+            fn from(error: heaps::$operation) -> Self {
+                MemoryError::from(error).into()
+            }
+        })+
+    };
+}
+
+of_memory! { AllocateMemoryError CreateManagerError ExportImageError ExportMemoryError FdTypesError FlushError ImportFdError }
+of_memory! { ImportHostPointerError MapPlacedError SparseQueueError SparseRangeError UnmapError UnsupportedHandleType }

@@ -3,7 +3,7 @@
 use std::{ffi::c_void, os::fd::IntoRawFd, ptr::NonNull, sync::Arc};
 
 use amdgpu_winsys::{
-    heaps::{AllocateFlags, AllocateInfo, DeviceMemory, ExternalHandleTypes, ImportInfo, MemoryError, Replay},
+    heaps::{AllocateFlags, AllocateInfo, DeviceMemory, ExternalHandleTypes, ImportInfo, Replay},
     winsys::UserMemory,
 };
 use parking_lot::Mutex;
@@ -251,8 +251,8 @@ pub unsafe extern "C" fn agw_memory_import_host(
     })
 }
 
-fn not_mapped(error: MemoryError) -> Failure {
-    let failure = Failure::from(error);
+fn not_mapped(error: impl Into<Failure>) -> Failure {
+    let failure = error.into();
     if failure.code() == AGW_ERROR_DEVICE_LOST { failure } else { failure.with_code(AGW_ERROR_MEMORY_MAP_FAILED) }
 }
 

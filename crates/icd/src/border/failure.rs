@@ -1,6 +1,6 @@
 //! Errors as Vulkan results.
 
-use amdgpu_winsys::{cs, heaps::MemoryError, winsys};
+use amdgpu_winsys::{cs, heaps, winsys};
 use ash::vk;
 
 /// A Vulkan result that is an error.
@@ -25,12 +25,6 @@ impl From<winsys::OutOfRange> for Failure {
     }
 }
 
-impl From<MemoryError> for Failure {
-    fn from(error: MemoryError) -> Self {
-        Self(error.into())
-    }
-}
-
 /// Takes the errors of operations.
 macro_rules! of_operations {
     ($layer:ident: $($operation:ident)+) => {
@@ -42,5 +36,7 @@ macro_rules! of_operations {
     };
 }
 
+of_operations! { heaps: AllocateMemoryError CreateManagerError ExportImageError ExportMemoryError FdTypesError FlushError ImportFdError }
+of_operations! { heaps: ImportHostPointerError MapPlacedError MemoryError SparseQueueError SparseRangeError UnmapError UnsupportedHandleType }
 of_operations! { cs: GangError QueueError RecordError SubmitError SubmitterError }
 of_operations! { winsys: AccessError BindError CreateBoError CreateBoundError ExportError ImportError KernelError MapError SetMetadataError }

@@ -3,8 +3,7 @@
 use std::{error::Error, fmt::Display};
 
 use amdgpu_winsys::{
-    cs,
-    heaps::MemoryError,
+    cs, heaps,
     winsys::{self, KernelError, Subject},
 };
 
@@ -101,9 +100,14 @@ fn kernels(error: &(dyn Error + 'static)) -> Option<winsys::Error> {
     }
     let submissions =
         || submissions![Error GangError PollableError QueueError RecordError SubmitError SubmitterError UserQueueError];
-    let allocating = || match error.downcast_ref() {
-        Some(MemoryError::Winsys(inner)) => Some(inner.clone()),
-        _ => None,
+    macro_rules! memory {
+        ($($operation:ident)+) => {
+            None$(.or_else(|| error.downcast_ref::<heaps::$operation>().and_then(heaps::$operation::winsys)))+
+        };
+    }
+    let allocating = || {
+        memory![AllocateMemoryError CreateManagerError ExportImageError ExportMemoryError FdTypesError ImportFdError
+            ImportHostPointerError MapPlacedError MemoryError SparseQueueError SparseRangeError UnmapError WorkingSetError]
     };
     let any = || error.downcast_ref::<winsys::Error>().cloned();
     operations![CreateBoError UserMemoryError ExportError ImportError SetMetadataError BindError CreateBoundError MapError KernelError]
@@ -198,7 +202,8 @@ mod tests {
         for failed in [
             Err::<(), _>(inner()).doing("a"),
             Err(cs::Error::from(inner())).doing("a"),
-            Err(MemoryError::from(inner())).doing("a"),
+            Err(heaps::MemoryError::from(inner())).doing("a"),
+            Err(heaps::AllocateMemoryError::Bo(refused.into())).doing("a"),
             Err(winsys::CreateBoundError::Bo(refused.into())).doing("a"),
             Err(refused).doing("a"),
         ] {

@@ -1,7 +1,7 @@
 //! GPU addresses.
 
 use amdgpu_winsys::{
-    heaps::{AllocateInfo, DeviceMemory, MemoryError, Replay},
+    heaps::{AllocateInfo, AllocateMemoryError, DeviceMemory, Replay},
     vamgr::{VaError, VaLease, VaManager, VaRequest, VaWindow},
 };
 
@@ -70,11 +70,11 @@ fn fixed(test: &TestContext<'_>) -> Outcome {
     let captured = replayed(test, Replay::Capture).doing("allocating for capture")?.address();
     let memory = replayed(test, Replay::At(captured)).doing("allocating at the captured address")?;
     same("replayed address", memory.address(), captured)?;
-    let taken = |error: &MemoryError| matches!(error, MemoryError::Address { replay: true, .. });
+    let taken = |error: &AllocateMemoryError| matches!(error, AllocateMemoryError::Address(taken) if taken.is_fixed);
     refused("a second allocation there", replayed(test, Replay::At(captured)), taken)?;
     Ok(format!("a lease at {start}, memory at {captured}"))
 }
 
-fn replayed(test: &TestContext<'_>, replay: Replay) -> Result<DeviceMemory, MemoryError> {
+fn replayed(test: &TestContext<'_>, replay: Replay) -> Result<DeviceMemory, AllocateMemoryError> {
     test.memory.allocate(&AllocateInfo { replay, ..AllocateInfo::new(0, SIZE) })
 }

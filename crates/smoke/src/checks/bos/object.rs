@@ -2,7 +2,7 @@
 
 use amdgpu_winsys::{
     cs,
-    heaps::{AllocateError, AllocateInfo, MemoryError},
+    heaps::{AllocateError, AllocateInfo, AllocateMemoryError},
     uapi::{GemCreateFlags, GemDomain},
     winsys::{
         AccessError, Bo, BoMetadata, BoRequest, Errno, Ip, MapError, Mapping, PAGE_SIZE, SetMetadataError, Unmappable,
@@ -82,12 +82,13 @@ fn metadata(test: &TestContext<'_>) -> Outcome {
 fn refusals(test: &TestContext<'_>) -> Outcome {
     let types = test.memory.properties().types();
     let allocate = |memory_type, size| test.memory.allocate(&AllocateInfo::new(memory_type, size));
-    let is = |wanted: AllocateError| move |error: &MemoryError| *error == MemoryError::Request(wanted);
+    let is = |wanted: AllocateError| move |error: &AllocateMemoryError| *error == wanted.into();
     let count = types.len() as u32;
     refused("an allocation of no bytes", allocate(0, 0), is(AllocateError::ZeroSize { memory_type: 0 }))?;
     let no_type = AllocateError::NoSuchType { memory_type: count, count };
     refused("an allocation of no type", allocate(count, 4096), is(no_type))?;
-    let beyond = |error: &MemoryError| matches!(error, MemoryError::Request(AllocateError::BeyondHeap { .. }));
+    let beyond =
+        |error: &AllocateMemoryError| matches!(error, AllocateMemoryError::Request(AllocateError::BeyondHeap { .. }));
     refused("an allocation of all bytes there are", allocate(0, u64::MAX), beyond)?;
 
     let hidden = bo(test, PAGE_SIZE, GemDomain::VRAM | GemDomain::GTT, GemCreateFlags::NO_CPU_ACCESS)?;
