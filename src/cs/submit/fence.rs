@@ -146,11 +146,11 @@ impl Fence {
             .map_err(|errno| PollableError::NoDescriptor { errno: Errno::from_raw(errno as i32) })?;
         let fence = self.clone();
         match syncobj.notify(0, Until::Signalled, event.as_fd()) {
-            Ok(()) => Ok(PollableFence { fence, source: Source::Event { event, _told_by: syncobj } }),
+            Ok(()) => Ok(PollableFence { fence, descriptor: event.into(), _registration: Some(syncobj) }),
             // Before Linux 6.6 sync objects cannot signal an eventfd.
             Err(WinsysError::Kernel(KernelError {
                 errno: Errno::EINVAL | Errno::EOPNOTSUPP | Errno::ENOTTY, ..
-            })) => Ok(PollableFence { fence, source: Source::SyncFile(self.to_sync_file()?) }),
+            })) => Ok(PollableFence { fence, descriptor: self.to_sync_file()?, _registration: None }),
             Err(error) => Err(error.into()),
         }
     }
@@ -190,17 +190,10 @@ impl Fence {
 #[derive(Debug)]
 pub struct PollableFence {
     fence: Fence,
-    source: Source,
-}
-
-#[derive(Debug)]
-enum Source {
-    /// The kernel's registration of the eventfd ends with the sync object.
-    Event {
-        event: EventFd,
-        _told_by: Syncobj,
-    },
-    SyncFile(OwnedFd),
+    /// An eventfd, or a sync file.
+    descriptor: OwnedFd,
+    /// The sync object that signals the eventfd, and with which the kernel's registration ends.
+    _registration: Option<Syncobj>,
 }
 
 impl PollableFence {
@@ -212,9 +205,6 @@ impl PollableFence {
 
 impl AsFd for PollableFence {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        match &self.source {
-            Source::Event { event, .. } => event.as_fd(),
-            Source::SyncFile(file) => file.as_fd(),
-        }
+        self.descriptor.as_fd()
     }
 }

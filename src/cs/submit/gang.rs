@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{listing::GangMember, state::QueueState};
+use super::state::QueueState;
 use crate::{
     cs::{
         CommandList, Fence, GangError, GangFault, MAX_GANG, Queue, RecordError, Submission, SubmitError,
@@ -48,25 +48,12 @@ use crate::{
 #[derive(Debug)]
 pub struct Gang {
     leader: Arc<QueueState>,
-    followers: Vec<Follower>,
-    /// Lists that start the followers and wait for their ends.
-    around: Option<Around>,
+    followers: Vec<Arc<QueueState>>,
+    /// The lists before and after those of each follower, which wait for the leader and report the end, and finally those of the
+    /// leader, which start the followers and wait for their ends. Empty without a handshake.
+    handshake: Vec<[CommandList; 2]>,
     /// The page of the handshake.
     resident: ResidencySet,
-}
-
-#[derive(Debug)]
-struct Follower {
-    queue: Arc<QueueState>,
-    /// Lists that wait for the leader, and report the end of the follower.
-    around: Option<Around>,
-}
-
-/// The lists of the handshake, before and after the lists of a submission.
-#[derive(Debug)]
-struct Around {
-    begin: CommandList,
-    end: CommandList,
 }
 
 impl Gang {
@@ -88,15 +75,14 @@ impl Gang {
         let end: Vec<_> = all.flat_map(|at| [Step::WaitFor(done(at), 1), Step::Store(done(at), 0)]).collect();
         let resident = ResidencySet::new();
         resident.add(page.binding());
-        let followers = followers.iter().enumerate().map(|(at, follower)| {
-            let queue = Arc::clone(follower.state());
-            let begin = record(&queue, &[Step::WaitFor(start(at), 1), Step::Store(start(at), 0)])?;
-            let end = record(&queue, &[Step::Store(done(at), 1)])?;
-            Ok(Follower { queue, around: Some(Around { begin, end }) })
-        });
-        let followers = followers.collect::<Result<_, RecordError>>()?;
-        let (begin, end) = (record(&leader, &begin)?, record(&leader, &end)?);
-        let gang = Self { leader, followers, around: Some(Around { begin, end }), resident };
+        let of_follower = |(at, follower): (usize, &&Queue)| {
+            let queue = follower.state();
+            let begin = record(queue, &[Step::WaitFor(start(at), 1), Step::Store(start(at), 0)])?;
+            Ok([begin, record(queue, &[Step::Store(done(at), 1)])?])
+        };
+        let mut handshake = followers.iter().enumerate().map(of_follower).collect::<Result<Vec<_>, RecordError>>()?;
+        handshake.push([record(&leader, &begin)?, record(&leader, &end)?]);
+        let gang = Self { leader, followers: states(followers), handshake, resident };
         // The CPU mapping is no longer needed. It is dropped after the gang was created, because an observer may panic.
         drop(page);
         Ok(gang)
@@ -133,9 +119,7 @@ impl Gang {
     /// The errors of [`Gang::new`].
     pub fn bare(leader: &Queue, followers: &[&Queue]) -> Result<Self, GangError> {
         let leader = checked(leader, followers)?;
-        let follower = |queue: &&Queue| Follower { queue: Arc::clone(queue.state()), around: None };
-        let followers = followers.iter().map(follower).collect();
-        Ok(Self { leader, followers, around: None, resident: ResidencySet::new() })
+        Ok(Self { leader, followers: states(followers), handshake: Vec::new(), resident: ResidencySet::new() })
     }
 
     /// Submits to all queues in one kernel call: `submission` to the leader, and one of `shares` to each follower, in the order in
@@ -155,16 +139,17 @@ impl Gang {
             .followers
             .iter()
             .zip(shares)
-            .map(|(follower, share)| {
+            .enumerate()
+            .map(|(at, (follower, share))| {
                 // Behind the wait for the leader, so that it finds the results of the leader's earlier work.
-                let acquires = submission.acquires_of(&follower.queue);
+                let acquires = submission.acquires_of(follower);
                 let acquires = acquires.map_or(&[][..], |all| all.before(0, submission.has_waits()));
-                around(follower.around.as_ref(), acquires.iter().chain(share.iter().copied()))
+                around(self.handshake.get(at), acquires.iter().chain(share.iter().copied()))
             })
             .collect();
-        let members: Vec<GangMember<'_, '_>> =
-            self.followers.iter().zip(&shares).map(|(follower, share)| (&follower.queue.ring, &share[..])).collect();
-        let lists = around(self.around.as_ref(), submission.lists.iter().copied());
+        let members: Vec<_> =
+            self.followers.iter().zip(&shares).map(|(follower, share)| (&follower.ring, &share[..])).collect();
+        let lists = around(self.handshake.last(), submission.lists.iter().copied());
         let sets: Vec<_> = [&self.resident].into_iter().chain(submission.sets.iter().copied()).collect();
         let sequence = self.leader.submit(&members, &Submission { lists: &lists, sets: &sets, ..*submission })?;
         Ok(Fence::new(Arc::clone(&self.leader), sequence))
@@ -181,9 +166,16 @@ const fn marks(follower: usize) -> [usize; 2] {
 const LINE: usize = 16;
 
 /// Returns the lists with the handshake around them, if there is one.
-fn around<'a>(around: Option<&'a Around>, lists: impl Iterator<Item = &'a CommandList>) -> Vec<&'a CommandList> {
-    let (begin, end) = (around.map(|around| &around.begin), around.map(|around| &around.end));
+fn around<'a>(
+    handshake: Option<&'a [CommandList; 2]>,
+    lists: impl Iterator<Item = &'a CommandList>,
+) -> Vec<&'a CommandList> {
+    let (begin, end) = handshake.map(|[begin, end]| (begin, end)).unzip();
     begin.into_iter().chain(lists).chain(end).collect()
+}
+
+fn states(queues: &[&Queue]) -> Vec<Arc<QueueState>> {
+    queues.iter().map(|queue| Arc::clone(queue.state())).collect()
 }
 
 /// Returns the shared state of a leader if it can form a gang with the followers.

@@ -2,12 +2,12 @@
 
 use super::{
     in_flight::{InFlight, Retired},
-    listing::{GangMember, Request, no_memory},
-    plan::Plan,
+    listing::{Request, no_memory},
+    plan::{Plan, Ring},
     state::QueueState,
 };
 use crate::{
-    cs::{BoListMode, Keep, Submission, SubmitError, SyncPoint},
+    cs::{BoListMode, CommandList, Keep, Submission, SubmitError, SyncPoint},
     host_memory::{self, TryBox},
     winsys::{ChunkScratch, Chunks, Deadline, Error as WinsysError, Event},
 };
@@ -16,7 +16,7 @@ impl QueueState {
     /// Submits lists to this queue and, for a gang, to those of its other members. Returns the sequence number of the last call.
     pub(super) fn submit(
         &self,
-        gang_members: &[GangMember<'_, '_>],
+        gang_members: &[(&Ring, &[&CommandList])],
         submission: &Submission<'_>,
     ) -> Result<u64, SubmitError> {
         // Read first, so that the submission itself is not retired.
@@ -174,7 +174,7 @@ impl SubmissionGuard<'_> {
     /// Makes the submission. After an error some of its calls may have been made.
     fn submit(
         &mut self,
-        gang_members: &[GangMember<'_, '_>],
+        gang_members: &[(&Ring, &[&CommandList])],
         submission: &Submission<'_>,
         done: u64,
     ) -> Result<(), SubmitError> {
@@ -199,10 +199,7 @@ impl SubmissionGuard<'_> {
         let Some(entry) = self.entry.take() else { return (0, Vec::new()) };
         let (sequence, mut plan) = (entry.sequence(), self.plan.take());
         let events = plan.as_mut().map_or_else(Vec::new, |plan| std::mem::take(&mut plan.events));
-        match plan {
-            Some(plan) if sequence > 0 => self.state.in_flight.commit(entry, plan, keep, done, retired),
-            plan => self.state.in_flight.give_back(entry, plan, retired),
-        }
+        self.state.in_flight.commit(entry, plan, keep, done, retired);
         (sequence, events)
     }
 }

@@ -17,9 +17,6 @@ use crate::{
 /// The priority of IBs in the BO list, the same as in RADV; memory has its own priorities.
 const IB_PRIORITY: u32 = 31;
 
-/// Another queue of a gang, with the lists that run on it in the same call.
-pub(super) type GangMember<'a, 'b> = (&'a Ring, &'b [&'b CommandList]);
-
 /// A submission of lists, to one queue or to a gang.
 #[derive(Clone, Copy)]
 pub(super) struct Request<'a> {
@@ -27,7 +24,8 @@ pub(super) struct Request<'a> {
     pub(super) ring: &'a Ring,
     /// The preambles of the queue, unless the submission has its own.
     pub(super) acquires: Option<&'a Preambles>,
-    pub(super) gang_members: &'a [GangMember<'a, 'a>],
+    /// The other queues of a gang, each with the lists that run on it in the same call.
+    pub(super) gang_members: &'a [(&'a Ring, &'a [&'a CommandList])],
     pub(super) submission: &'a Submission<'a>,
 }
 

@@ -102,7 +102,7 @@ impl VideoQueue {
     /// If an error is returned, no work was submitted and no sync object has changed.
     pub fn submit(&self, submission: &VideoSubmission<'_>) -> Result<VideoFence, VideoError> {
         self.check(submission)?;
-        let sequence = self.0.send(submission)?;
+        let sequence = self.0.submit(submission)?;
         // The fence reports a loss.
         let _ = self.0.retire();
         Ok(VideoFence::new(Arc::clone(&self.0), sequence))
@@ -141,7 +141,7 @@ impl VideoQueue {
     pub fn signal(&self, waits: &[SyncPoint<'_>], signals: &[SyncPoint<'_>]) -> Result<u64, VideoError> {
         self.check_points(waits, signals)?;
         self.0.signal(waits, signals)?;
-        Ok(self.0.last())
+        Ok(self.0.in_flight.last())
     }
 
     /// Waits until all submissions so far have ended, and releases their resources. Returns `false` if the deadline passes first.
@@ -152,7 +152,7 @@ impl VideoQueue {
     ///
     /// The errors of [`VideoFence::wait`].
     pub fn wait_idle(&self, deadline: Deadline) -> Result<bool, VideoError> {
-        match self.0.last() {
+        match self.0.in_flight.last() {
             0 => Ok(true),
             last => self.0.wait(last, deadline),
         }
@@ -187,7 +187,7 @@ impl VideoQueue {
     /// The errors of [`VideoQueue::retire`].
     pub fn in_flight(&self) -> Result<usize, VideoError> {
         self.0.retire()?;
-        Ok(self.0.running())
+        Ok(self.0.in_flight.count())
     }
 
     fn check(&self, submission: &VideoSubmission<'_>) -> Result<(), VideoError> {

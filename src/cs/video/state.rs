@@ -1,15 +1,19 @@
 //! The state shared by the handles of a video queue and its fences.
 
-use std::collections::VecDeque;
-
 use parking_lot::Mutex;
 
 use super::{VideoError, VideoIb, VideoSubmission};
 use crate::{
-    cs::{Keep, SyncPoint, submit::bo_list::BoListBuilder},
+    cs::{
+        SyncPoint,
+        submit::{
+            bo_list::BoListBuilder,
+            in_flight::{InFlight, InFlightList, Resource, Retired},
+        },
+    },
     host_memory::{NoHostMemory, extend, push, reserve},
     uapi::{BO_LIST_MAX_ENTRIES, CsChunkDep, CsChunkIb, CsChunkSyncobj, SyncobjWaitFlags},
-    winsys::{Binding, ChunkScratch, Chunks, Context, Deadline, Error as WinsysError, Event, Ip, Syncobj},
+    winsys::{ChunkScratch, Chunks, Context, Deadline, Error as WinsysError, Event, Ip, Syncobj},
 };
 
 /// The priority of IBs in the BO list, the same as on other rings.
@@ -23,24 +27,12 @@ pub(super) struct State {
     pub(super) ring: u32,
     /// Held during the ioctl, so that submissions are in order.
     buffers: Mutex<Buffers>,
-    /// Never held during an ioctl that may block.
-    jobs: Mutex<VecDeque<Job>>,
-}
-
-/// A submission that has not been retired.
-#[derive(Debug)]
-struct Job {
-    sequence: u64,
-    /// The memory that the submission keeps alive.
-    #[expect(dead_code, reason = "dropped when the job has ended")]
-    memory: Vec<Binding>,
+    pub(super) in_flight: InFlightList,
 }
 
 /// The order of submissions, and the containers in which they are built, reused by later submissions.
 #[derive(Debug, Default)]
 struct Buffers {
-    /// Sequence number of the last submission; 0 if there was none.
-    last: u64,
     /// A point for which the next submission waits: the waits of signals without IBs.
     gate: Option<(Syncobj, u64)>,
     bos: BoListBuilder,
@@ -56,13 +48,8 @@ fn no_memory(error: NoHostMemory) -> VideoError {
 }
 
 impl Buffers {
-    /// Prepares a submission with the bindings that its memory has.
-    fn prepare(
-        &mut self,
-        state: &State,
-        submission: &VideoSubmission<'_>,
-        bindings: &[Binding],
-    ) -> Result<(), VideoError> {
+    /// Prepares a submission, of whose memory `place` has references.
+    fn prepare(&mut self, state: &State, submission: &VideoSubmission<'_>, place: &InFlight) -> Result<(), VideoError> {
         let Self { bos, ibs, dependencies, waits, signals, gate, .. } = self;
         ibs.clear();
         bos.begin();
@@ -71,7 +58,7 @@ impl Buffers {
             push(ibs, chunk).map_err(no_memory)?;
             bos.add(ib.memory, IB_PRIORITY).map_err(no_memory)?;
         }
-        for binding in bindings {
+        for binding in place.memory.iter().filter_map(Resource::memory) {
             bos.add(binding, binding.priority()).map_err(no_memory)?;
         }
         let count = bos.entries().len();
@@ -97,58 +84,54 @@ impl Buffers {
     }
 }
 
-/// Takes references to the bindings of a submission's memory. This is code of the caller, which may use the queue, so it runs before
-/// any lock of the queue is taken.
-fn bindings_of(submission: &VideoSubmission<'_>) -> Result<Vec<Binding>, NoHostMemory> {
-    let (mut bindings, mut collected) = (Vec::new(), Ok(()));
-    reserve(&mut bindings, submission.memory.binding_count())?;
+/// Takes references to the memory of a submission. This is code of the caller, which may use the queue, so it runs before any lock of the
+/// queue is taken.
+fn memory_of(submission: &VideoSubmission<'_>) -> Result<Vec<Resource>, NoHostMemory> {
+    let (mut memory, mut collected) = (Vec::new(), Ok(()));
+    reserve(&mut memory, submission.memory.binding_count())?;
     submission.memory.each_binding(&mut |binding| {
         if collected.is_ok() {
-            collected = push(&mut bindings, binding.clone());
+            collected = push(&mut memory, Resource::Memory(binding.clone()));
         }
     });
-    collected.map(|()| bindings)
-}
-
-/// Returns the memory that a submission keeps alive, of which `bindings` are those of [`bindings_of`].
-fn kept_of(submission: &VideoSubmission<'_>, bindings: &[Binding]) -> Result<Vec<Binding>, NoHostMemory> {
-    let mut kept = Vec::new();
-    if submission.keep != Keep::Nothing {
-        extend(&mut kept, submission.ibs.iter().map(|&VideoIb { memory, .. }| memory.clone()))?;
-    }
-    if submission.keep == Keep::Everything {
-        extend(&mut kept, bindings.iter().cloned())?;
-    }
-    Ok(kept)
+    collected.map(|()| memory)
 }
 
 impl State {
     pub(super) fn new(context: Context, ip: Ip, ring: u32) -> Self {
-        Self { context, ip, ring, buffers: Mutex::default(), jobs: Mutex::default() }
+        Self { context, ip, ring, buffers: Mutex::default(), in_flight: InFlightList::default() }
     }
 
     /// Makes the kernel call of a submission, which must have been checked, and keeps its resources alive.
-    pub(super) fn send(&self, submission: &VideoSubmission<'_>) -> Result<u64, VideoError> {
-        // The references last until the ioctl has returned, whatever is kept afterwards.
-        let bindings = bindings_of(submission).map_err(no_memory)?;
-        let memory = kept_of(submission, &bindings).map_err(no_memory)?;
-        let (sequence, event) = {
+    pub(super) fn submit(&self, submission: &VideoSubmission<'_>) -> Result<u64, VideoError> {
+        let memory = memory_of(submission).map_err(no_memory)?;
+        let mut place = self.in_flight.reserve().map_err(no_memory)?;
+        place.memory = memory;
+        let mut retired = Retired::default();
+        let outcome = {
             let mut buffers = self.buffers.lock();
-            buffers.prepare(self, submission, &bindings)?;
-            self.jobs.lock().try_reserve(1).map_err(|_| no_memory(NoHostMemory))?;
-            let (sequence, event) = self.call(&mut buffers)?;
-            (buffers.last, buffers.gate) = (sequence, None);
-            self.jobs.lock().push_back(Job { sequence, memory });
-            (sequence, event)
+            let outcome = self.call(&mut buffers, submission, &mut place);
+            self.in_flight.commit(place, None, submission.keep, 0, &mut retired);
+            outcome
         };
+        self.in_flight.drop_retired(&mut retired, 0);
+        let (sequence, event) = outcome?;
         if let Some(event) = event {
             self.context.device().notify(|| event);
         }
         Ok(sequence)
     }
 
-    fn call(&self, buffers: &mut Buffers) -> Result<(u64, Option<Event>), WinsysError> {
-        let Buffers { bos, scratch, ibs, dependencies, waits, signals, .. } = buffers;
+    fn call(
+        &self,
+        buffers: &mut Buffers,
+        submission: &VideoSubmission<'_>,
+        place: &mut InFlight,
+    ) -> Result<(u64, Option<Event>), VideoError> {
+        let ib = |ib: &VideoIb<'_>| Resource::Memory(ib.memory.clone());
+        extend(&mut place.lists, submission.ibs.iter().map(ib)).map_err(no_memory)?;
+        buffers.prepare(self, submission, place)?;
+        let Buffers { bos, scratch, ibs, dependencies, waits, signals, .. } = &mut *buffers;
         let chunks = Chunks {
             ibs,
             bos: bos.entries(),
@@ -160,15 +143,18 @@ impl State {
             ..Chunks::default()
         };
         let sequence = self.context.submit_quiet(&chunks, scratch)?;
+        place.accept(sequence);
         let is_observed = self.context.device().is_observed();
-        Ok((sequence, is_observed.then(|| self.context.submitted(&chunks, sequence))))
+        let event = is_observed.then(|| self.context.submitted(&chunks, sequence));
+        buffers.gate = None;
+        Ok((sequence, event))
     }
 
     /// Signals points when all submissions so far and the waits have completed. Later submissions wait for the waits too.
     pub(super) fn signal(&self, waits: &[SyncPoint<'_>], signals: &[SyncPoint<'_>]) -> Result<(), WinsysError> {
         let mut buffers = self.buffers.lock();
-        let last = (buffers.last > 0).then(|| self.context.fence_to_syncobj(self.ip, self.ring, buffers.last));
-        let last = last.transpose()?;
+        let last = self.in_flight.last();
+        let last = (last > 0).then(|| self.context.fence_to_syncobj(self.ip, self.ring, last)).transpose()?;
         let before = last.iter().map(|last| (last, 0)).chain(buffers.gate.iter().map(|(gate, point)| (gate, *point)));
         let before = before.chain(waits.iter().map(|wait| (wait.syncobj, wait.point)));
         // A point of a timeline is reached when its own fence and all earlier points are.
@@ -190,16 +176,11 @@ impl State {
         Ok(())
     }
 
-    /// Returns the sequence number of the last submission; 0 if there was none.
-    pub(super) fn last(&self) -> u64 {
-        self.buffers.lock().last
-    }
-
     /// Waits for a submission, and then releases the resources of it and all earlier ones.
     pub(super) fn wait(&self, sequence: u64, deadline: Deadline) -> Result<bool, VideoError> {
         let is_done = self.context.wait(self.ip, self.ring, sequence, deadline)?;
         if is_done {
-            self.release(sequence);
+            self.in_flight.retire_up_to(sequence);
         }
         Ok(is_done)
     }
@@ -207,27 +188,11 @@ impl State {
     /// Releases the resources of ended submissions. Makes one ioctl for each of them, and one for the first that still runs.
     pub(super) fn retire(&self) -> Result<(), VideoError> {
         loop {
-            let Some(oldest) = self.jobs.lock().front().map(|job| job.sequence) else { return Ok(()) };
+            let Some(oldest) = self.in_flight.oldest() else { return Ok(()) };
             if !self.wait(oldest, Deadline::POLL)? {
                 return Ok(());
             }
         }
-    }
-
-    /// Returns the number of submissions that have not been retired.
-    pub(super) fn running(&self) -> usize {
-        self.jobs.lock().len()
-    }
-
-    /// Drops the resources of submissions up to `sequence`, without a lock, because unbinding memory is an ioctl.
-    fn release(&self, sequence: u64) {
-        let ended = {
-            let mut jobs = self.jobs.lock();
-            let count = jobs.iter().take_while(|job| job.sequence <= sequence).count();
-            let rest = jobs.split_off(count);
-            std::mem::replace(&mut *jobs, rest)
-        };
-        drop(ended);
     }
 }
 

@@ -15,9 +15,8 @@
 //!    then on the kernel holds its own references to the BOs.
 //! 5. **Nothing is dropped under the lock.** What leaves an entry is moved to a [`Retired`] value. Its owner drops it after the lock,
 //!    because that may make ioctls and call observers.
-//! 6. **Steady state.** Emptied containers go to `spare`, and a submission takes its containers from there. A few resources are
-//!    moved out of their containers under the lock, so that it is taken only once. Containers with more are given back later. If the
-//!    oldest entry has ended, and the next submission has its plan, that submission takes over the entry with its references.
+//! 6. **Steady state.** Containers are emptied without the lock and go to `spare`, and a submission takes its containers from there. If
+//!    the oldest entry has ended, and the next submission has its plan, that submission takes over the entry with its references.
 //! 7. **Turns.** A submission has the plan of the queue from `begin` to `commit`; meanwhile the list itself is not locked. Others wait
 //!    for the plan, unless the submission may stay long in its ioctl ([`Holder::is_overtakable`]): then they make plans of their own.
 //! 8. **Lost work.** After [`InFlightList::mark_lost`] a job may end without writing its number. Only the kernel's report ends such
@@ -27,7 +26,7 @@ use std::{collections::VecDeque, mem, sync::Arc};
 
 use smallvec::SmallVec;
 
-pub(super) use self::resource::Resource;
+pub(in crate::cs) use self::resource::Resource;
 use super::plan::Plan;
 use crate::{
     cs::{Keep, record::list::recorded::Recorded},
@@ -42,13 +41,13 @@ mod tests;
 
 /// A submission in flight, or the place of one that is being made. It is only a pair of numbers if it keeps nothing.
 #[derive(Debug, Default)]
-pub(super) struct InFlight {
+pub(in crate::cs) struct InFlight {
     /// The sequence numbers that the kernel assigned to the first and the last call; 0 while it has accepted none.
     first: u64,
     last: u64,
-    pub(super) lists: Vec<Resource>,
+    pub(in crate::cs) lists: Vec<Resource>,
     /// Memory, and members of sets.
-    pub(super) memory: Vec<Resource>,
+    pub(in crate::cs) memory: Vec<Resource>,
     /// [`Plan::first`] of its plan; 0 if that was for this submission only.
     plan: u64,
 }
@@ -56,7 +55,7 @@ pub(super) struct InFlight {
 impl InFlight {
     /// Notes the sequence number of the next call.
     #[inline]
-    pub(super) fn accept(&mut self, sequence: u64) {
+    pub(in crate::cs) fn accept(&mut self, sequence: u64) {
         if self.first == 0 {
             self.first = sequence;
         }
@@ -81,43 +80,9 @@ pub(in crate::cs) struct Unfinished {
     pub(in crate::cs) lists: Vec<Arc<Recorded>>,
 }
 
-/// The number of resources that are moved out of their containers, so that these can be reused at once.
-const FEW: usize = 8;
-
-/// Resources that are no longer kept, to be dropped without a lock.
+/// Containers of resources that are no longer kept, to be emptied without a lock.
 #[derive(Debug, Default)]
-pub(super) struct Retired {
-    few: SmallVec<[Resource; FEW]>,
-    /// Containers with more resources than fit into `few`.
-    many: SmallVec<[Vec<Resource>; 4]>,
-    /// `true` if further submissions have ended.
-    has_more: bool,
-}
-
-impl Retired {
-    /// Takes resources. Returns their container if it is empty now.
-    #[inline]
-    fn take(&mut self, mut resources: Vec<Resource>) -> Option<Vec<Resource>> {
-        if self.few.len() + resources.len() <= FEW {
-            self.few.extend(resources.drain(..));
-            return Some(resources);
-        }
-        self.many.push(resources);
-        None
-    }
-
-    /// Returns `true` if there is nothing to drop.
-    #[inline]
-    fn is_empty(&self) -> bool {
-        self.few.is_empty() && self.many.is_empty() && !self.has_more
-    }
-
-    /// Returns `true` if another submission can be taken without an allocation.
-    #[inline]
-    fn has_room(&self) -> bool {
-        self.few.len() < FEW && self.many.len() + 2 <= self.many.inline_size()
-    }
-}
+pub(in crate::cs) struct Retired(SmallVec<[Vec<Resource>; 8]>);
 
 /// The submissions of a queue that have not ended.
 #[derive(Debug, Default)]
@@ -163,8 +128,8 @@ struct List {
 }
 
 impl InFlightList {
-    /// Reserves the place of a submission. It must be [committed](Self::commit) or [given back](Self::give_back).
-    pub(super) fn reserve(&self) -> Result<InFlight, NoHostMemory> {
+    /// Reserves the place of a submission. It must be [committed](Self::commit), whether the kernel accepts it or not.
+    pub(in crate::cs) fn reserve(&self) -> Result<InFlight, NoHostMemory> {
         let mut list = self.list.lock();
         list.reserve()?;
         Ok(list.place())
@@ -218,37 +183,39 @@ impl InFlightList {
         self.turn_ended.notify_all();
     }
 
-    /// Ends a submission that the kernel has not accepted. It may have begun its turn.
-    #[cold]
-    pub(super) fn give_back(&self, entry: InFlight, plan: Option<TryBox<Plan>>, retired: &mut Retired) {
+    /// Ends a submission, which may have begun its turn. If the kernel has accepted a call, the submission is in flight from now on, and
+    /// keeps of its resources what `keep` says; otherwise nothing. Moves all others to `retired`, and those of submissions up to `done`.
+    pub(in crate::cs) fn commit(
+        &self,
+        entry: InFlight,
+        plan: Option<TryBox<Plan>>,
+        keep: Keep,
+        done: u64,
+        retired: &mut Retired,
+    ) {
+        let (mut entry, mut plan) = (entry, plan);
+        let is_accepted = entry.last > 0;
+        if let Some(plan) = plan.as_mut().filter(|plan| is_accepted && plan.is_complete) {
+            if plan.first == 0 {
+                plan.first = entry.last;
+            }
+            entry.plan = plan.first;
+        }
         let mut list = self.list.lock();
         list.reserved -= 1;
-        list.retire(entry.lists, retired);
-        list.retire(entry.memory, retired);
+        if !is_accepted || keep != Keep::Everything {
+            list.retire(mem::take(&mut entry.memory), retired);
+        }
+        if !is_accepted || keep == Keep::Nothing {
+            list.retire(mem::take(&mut entry.lists), retired);
+        }
+        if is_accepted {
+            list.add(entry);
+            list.take_ended(done, retired);
+        }
         if let Some(plan) = plan {
             self.end_turn(list, plan);
         }
-    }
-
-    /// Ends the turn of a submission, of which the kernel has accepted at least one call, and keeps of its resources what `keep`
-    /// says. Moves all others to `retired`, and those of submissions up to `done`.
-    pub(super) fn commit(&self, entry: InFlight, plan: TryBox<Plan>, keep: Keep, done: u64, retired: &mut Retired) {
-        let (mut entry, mut plan) = (entry, plan);
-        if plan.is_complete && plan.first == 0 {
-            plan.first = entry.last;
-        }
-        entry.plan = if plan.is_complete { plan.first } else { 0 };
-        let mut list = self.list.lock();
-        if keep != Keep::Everything {
-            list.retire(mem::take(&mut entry.memory), retired);
-        }
-        if keep == Keep::Nothing {
-            list.retire(mem::take(&mut entry.lists), retired);
-        }
-        list.reserved -= 1;
-        list.add(entry);
-        list.take_ended(done, retired);
-        self.end_turn(list, plan);
     }
 
     /// Returns a plan, and wakes the submissions that wait for it.
@@ -288,28 +255,17 @@ impl InFlightList {
 
     /// Drops what `retired` has, and what further submissions up to `done` keep.
     #[inline]
-    pub(super) fn drop_retired(&self, retired: &mut Retired, done: u64) {
-        if !retired.is_empty() {
-            self.drop_all_retired(retired, done);
-        }
-    }
-
-    #[inline(never)]
-    fn drop_all_retired(&self, retired: &mut Retired, done: u64) {
-        loop {
-            retired.few.clear();
-            if retired.many.is_empty() && !retired.has_more {
-                return;
-            }
-            retired.many.iter_mut().for_each(Vec::clear);
+    pub(in crate::cs) fn drop_retired(&self, retired: &mut Retired, done: u64) {
+        while !retired.0.is_empty() {
+            retired.0.iter_mut().for_each(Vec::clear);
             let mut list = self.list.lock();
-            retired.many.drain(..).for_each(|container| list.recycle(container));
+            retired.0.drain(..).for_each(|container| list.recycle(container));
             list.take_ended(done, retired);
         }
     }
 
     /// Drops what submissions up to this sequence number keep.
-    pub(super) fn retire_up_to(&self, done: u64) {
+    pub(in crate::cs) fn retire_up_to(&self, done: u64) {
         let mut retired = Retired::default();
         self.list.lock().take_ended(done, &mut retired);
         self.drop_retired(&mut retired, done);
@@ -354,8 +310,13 @@ impl InFlightList {
         self.list.lock().last
     }
 
+    /// Returns the sequence number of the oldest submission that has not been retired.
+    pub(in crate::cs) fn oldest(&self) -> Option<u64> {
+        self.list.lock().entries.front().map(|entry| entry.last)
+    }
+
     /// Returns the number of submissions that have not been retired.
-    pub(super) fn count(&self) -> usize {
+    pub(in crate::cs) fn count(&self) -> usize {
         self.list.lock().entries.len()
     }
 
@@ -404,11 +365,13 @@ impl List {
         InFlight { first: 0, last: 0, lists, memory, plan: 0 }
     }
 
-    /// Moves resources to `retired`, and keeps their container.
+    /// Moves resources to `retired`, or keeps their container if it is empty.
     #[inline]
     fn retire(&mut self, resources: Vec<Resource>, retired: &mut Retired) {
-        if let Some(container) = retired.take(resources) {
-            self.recycle(container);
+        if resources.is_empty() {
+            self.recycle(resources);
+        } else {
+            retired.0.push(resources);
         }
     }
 
@@ -434,15 +397,12 @@ impl List {
         }
     }
 
-    /// Moves the resources of submissions up to `done` to `retired`, as far as these fit.
+    /// Moves the resources of submissions up to `done` to `retired`, as far as these fit without an allocation.
     #[inline]
     fn take_ended(&mut self, done: u64, retired: &mut Retired) {
-        retired.has_more = false;
-        while self.entries.front().is_some_and(|entry| entry.last <= done) {
-            if !retired.has_room() {
-                retired.has_more = true;
-                return;
-            }
+        while retired.0.len() + 2 <= retired.0.inline_size()
+            && self.entries.front().is_some_and(|entry| entry.last <= done)
+        {
             if let Some(InFlight { lists, memory, .. }) = self.entries.pop_front() {
                 self.retire(lists, retired);
                 self.retire(memory, retired);

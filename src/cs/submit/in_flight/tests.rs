@@ -135,8 +135,8 @@ fn commit(list: &InFlightList, place: InFlight, (first, last): (u64, u64), keep:
     let mut retired = Retired::default();
     let mut place = Some(InFlight { first, last, ..place });
     let plan = begin(list, &mut place);
-    list.commit(place.unwrap(), plan, keep, done, &mut retired);
-    assert!(!retired.few.spilled() && !retired.many.spilled(), "nothing is allocated under the lock");
+    list.commit(place.unwrap(), Some(plan), keep, done, &mut retired);
+    assert!(!retired.0.spilled(), "nothing is allocated under the lock");
     list.drop_retired(&mut retired, done);
 }
 
@@ -154,7 +154,7 @@ proptest! {
                     let (place, traces) = place_of(place, sets);
                     if calls == 0 {
                         let mut retired = Retired::default();
-                        list.give_back(place, None, &mut retired);
+                        list.commit(place, None, Keep::Everything, 0, &mut retired);
                         list.drop_retired(&mut retired, 0);
                         model.over.extend(traces);
                     } else {
@@ -202,7 +202,7 @@ fn what_is_retired_lives_until_the_lock_is_free() {
         let mut retired = Retired::default();
         let mut place = Some(InFlight { first: number, last: number, ..place });
         let plan = begin(&list, &mut place);
-        list.commit(place.unwrap(), plan, Keep::Everything, done, &mut retired);
+        list.commit(place.unwrap(), Some(plan), Keep::Everything, done, &mut retired);
         assert!(all.iter().all(|trace| trace.handle_count() == 1), "{number}");
         list.drop_retired(&mut retired, done);
     }
@@ -259,7 +259,7 @@ fn the_number_of_containers_does_not_grow_whatever_is_kept() {
             }
             entry.accept(number);
             let mut retired = Retired::default();
-            list.commit(entry, plan, keep, number - 1, &mut retired);
+            list.commit(entry, Some(plan), keep, number - 1, &mut retired);
             list.drop_retired(&mut retired, number - 1);
         }
         assert!(list.list.lock().spare.len() <= 4, "{keep:?}");
@@ -281,20 +281,20 @@ fn an_entry_that_has_ended_serves_the_same_submission_again_and_no_other() {
         first.memory.push(Resource::Members(kept.clone()));
         first.accept(1);
         let mut retired = Retired::default();
-        list.commit(first, plan, Keep::Everything, 0, &mut retired);
+        list.commit(first, Some(plan), Keep::Everything, 0, &mut retired);
         if !is_plan_same {
             let mut other = None;
             let mut plan = list.begin(&mut other, false, 0, |_| false).unwrap();
             plan.first = 0;
             let mut other = other.unwrap();
             other.accept(2);
-            list.commit(other, plan, Keep::Everything, 0, &mut retired);
+            list.commit(other, Some(plan), Keep::Everything, 0, &mut retired);
         }
         let plan = list.begin(&mut entry, false, done, |_| is_same).unwrap();
         let place = entry.take().unwrap();
         assert_eq!((place.memory.len(), place.sequence()), (expected, 0), "{done} {is_plan_same} {is_same}");
         assert_eq!(kept.downgrade().handle_count(), 2, "no reference more");
-        list.give_back(place, Some(plan), &mut retired);
+        list.commit(place, Some(plan), Keep::Everything, 0, &mut retired);
         list.drop_retired(&mut retired, 0);
         list.retire_up_to(2);
         assert_eq!((list.count(), kept.downgrade().handle_count()), (0, 1));
@@ -317,7 +317,7 @@ fn a_submission_has_the_plan_alone_unless_it_can_be_overtaken() {
         let plan = list.begin(&mut entry, waits, 0, |_| false).unwrap();
         (entry.unwrap(), plan)
     };
-    let end = |(entry, plan)| list.give_back(entry, Some(plan), &mut Retired::default());
+    let end = |(entry, plan)| list.commit(entry, Some(plan), Keep::Everything, 0, &mut Retired::default());
     let (mut first, mut second) = (begin(true), begin(false));
     assert!(mark(&mut first.1, 1).is_empty() && mark(&mut second.1, 2).is_empty(), "each has its own");
     end(second);
