@@ -65,4 +65,5 @@ features! {
     PhysicalDeviceCoherentMemoryFeaturesAMD: 1;
     PhysicalDeviceGlobalPriorityQueryFeaturesKHR: 1;
     PhysicalDeviceHostImageCopyFeaturesEXT: 1;
+    PhysicalDeviceDeviceMemoryReportFeaturesEXT: 1;
 }

@@ -1,4 +1,4 @@
-//! Message callbacks of the program.
+//! Callbacks of the program, for messages and for reports of memory.
 
 use std::ffi::c_void;
 
@@ -36,6 +36,30 @@ impl Callback {
             // SAFETY: valid usage of `VkDebugUtilsMessengerCreateInfoEXT`: the function can be called from every thread until
             // the messenger is destroyed, with the pointer that was given with it; the message lives for the length of the call.
             unsafe { function(severity, kinds, std::ptr::from_ref(message).cast(), user) };
+        }
+    }
+}
+
+/// A callback for reports of device memory (`VK_EXT_device_memory_report`).
+pub(crate) struct MemoryCallback {
+    function: vk::PFN_vkDeviceMemoryReportCallbackEXT,
+    /// The program's user pointer, which is passed to the callback.
+    user: usize,
+}
+
+impl MemoryCallback {
+    /// Creates a callback from its creation parameters.
+    pub(crate) fn new(info: &vk::DeviceDeviceMemoryReportCreateInfoEXT<'_>) -> Self {
+        Self { function: info.pfn_user_callback, user: info.p_user_data.expose_provenance() }
+    }
+
+    /// Calls the callback with a report.
+    pub(crate) fn call(&self, report: &vk::DeviceMemoryReportCallbackDataEXT<'_>) {
+        if let Some(function) = self.function {
+            let user = std::ptr::with_exposed_provenance_mut::<c_void>(self.user);
+            // SAFETY: valid usage of `VkDeviceDeviceMemoryReportCreateInfoEXT`: the function can be called from every thread until
+            // the device is destroyed, with the pointer that was given with it; the report lives for the length of the call.
+            unsafe { function(std::ptr::from_ref(report).cast(), user) };
         }
     }
 }

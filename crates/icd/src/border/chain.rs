@@ -22,6 +22,22 @@ pub(crate) fn find<'a, T: TaggedStructure>(head: &'a impl TaggedStructure) -> Op
     None
 }
 
+/// Returns all structures of a type in the chain after `head`, for structures of which a chain may have several.
+pub(crate) fn all<'a, T: TaggedStructure + 'a>(head: &'a impl TaggedStructure) -> impl Iterator<Item = &'a T> {
+    let mut next = std::ptr::from_ref(head).cast::<BaseInStructure<'a>>();
+    let structures = (0..LONGEST).map_while(move |_| {
+        // SAFETY: `head` has the layout of `BaseInStructure`, as `TaggedStructure` promises, and so has by valid usage each
+        // structure of a chain, which lives for the length of the call.
+        next = unsafe { next.as_ref() }?.p_next;
+        // SAFETY: as above.
+        unsafe { next.as_ref() }
+    });
+    structures.filter(|here| here.s_type == T::STRUCTURE_TYPE).filter_map(|here| {
+        // SAFETY: a structure says its type with `s_type`.
+        unsafe { std::ptr::from_ref(here).cast::<T>().as_ref() }
+    })
+}
+
 /// Returns the first structure of a type in the chain after `head`, for writing.
 pub(crate) fn find_mut<'a, T: TaggedStructure>(head: &'a mut impl TaggedStructure) -> Option<&'a mut T> {
     let mut next = std::ptr::from_mut(head).cast::<BaseOutStructure<'a>>();

@@ -27,7 +27,7 @@ mod text;
 pub(crate) use self::{
     argument::{Allocator, Answer, Argument, Array, Data, Ignored, Name, Out, OutArray, OutData},
     bytes::{clear_words, switches},
-    callback::Callback,
+    callback::{Callback, MemoryCallback},
     exclusive::Exclusive,
     failure::Failure,
     handle::{Handed, object},

@@ -12,7 +12,7 @@ use crate::{
         list::{DeviceFeatures, DeviceLists},
     },
     facts::{extensions, features},
-    objects::{Device, Face, Loss, PhysicalDevice, PrivateSlot, Queue},
+    objects::{Device, Face, Loss, PhysicalDevice, PrivateSlot, Queue, Reports},
 };
 
 pub(crate) fn create(
@@ -23,6 +23,7 @@ pub(crate) fn create(
 ) -> Result<(), Failure> {
     let extensions = extensions::enabled(extensions::DEVICE, info.extensions())?;
     features::check(&physical.gpu, info, info.features())?;
+    let reports = Reports::new(info, &physical.gpu.memory, &physical.gpu.watch);
     let (mut queues, loss) = (Vec::new(), Loss::default());
     for wanted in info.queues() {
         queues.append(&mut open_queues(physical, wanted, &loss)?);
@@ -34,7 +35,10 @@ pub(crate) fn create(
     if gpu.face == Face::Full {
         program.note("the face `full` claims Vulkan 1.3 without shaders, which is not legal");
     }
-    device.set(Handed::new(Device { gpu, families, queues, extensions, has_coherent_memory, program }).give());
+    let made = Device { gpu, families, queues, extensions, has_coherent_memory, program, reports };
+    let made = Handed::new(made);
+    made.reports.start(made.handle());
+    device.set(made.give());
     Ok(())
 }
 

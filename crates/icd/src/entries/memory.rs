@@ -11,7 +11,7 @@ use ash::vk;
 
 use crate::{
     border::{Allocator, Array, Data, Failure, Handed, Out, chain, descriptor, object},
-    objects::{Device, Memory},
+    objects::{Device, Memory, MemoryId, Reports, Watch},
 };
 
 #[inline]
@@ -22,11 +22,46 @@ pub(crate) fn allocate(
     mut memory: Out<'_, vk::DeviceMemory>,
 ) -> Result<(), Failure> {
     memory.set(vk::DeviceMemory::null());
-    let made = match import(device, info)? {
-        Some(imported) => imported,
-        None => device.gpu.memory.allocate(&request(info)?)?,
-    };
+    if device.reports.is_on() {
+        return allocate_reported(device, info, memory);
+    }
+    let (made, _) = made(device, info)?;
     memory.set(Handed::new(Memory::new(&device.gpu, made)).give());
+    Ok(())
+}
+
+/// Allocates or imports memory. What is imported has an identity if the program requested reports.
+#[inline]
+fn made(device: &Device, info: &vk::MemoryAllocateInfo<'_>) -> Result<(DeviceMemory, Option<MemoryId>), Failure> {
+    match import(device, info)? {
+        Some(imported) => Ok(imported),
+        None => Ok((device.gpu.memory.allocate(&request(info)?)?, None)),
+    }
+}
+
+/// Allocates memory and reports it, or the failure.
+#[cold]
+fn allocate_reported(
+    device: &Device,
+    info: &vk::MemoryAllocateInfo<'_>,
+    mut memory: Out<'_, vk::DeviceMemory>,
+) -> Result<(), Failure> {
+    let outcome = Watch::of_object(|| made(device, info));
+    let (made, id) = outcome.inspect_err(|failure| {
+        let types = device.gpu.memory.properties().types();
+        let kind = usize::try_from(info.memory_type_index).ok().and_then(|index| types.get(index));
+        if let Some(kind) = kind
+            && failure.0 != vk::Result::SUCCESS
+        {
+            device.reports.failed(info.allocation_size, kind.heap);
+        }
+    })?;
+    let id = id.unwrap_or_else(|| Reports::id_of(&made));
+    let made = Handed::new(Memory::new(&device.gpu, made).reported_as(id));
+    if let Some(id) = &made.id {
+        device.reports.allocated(id, &made, made.handle());
+    }
+    memory.set(made.give());
     Ok(())
 }
 
@@ -53,30 +88,39 @@ fn priority(info: &vk::MemoryAllocateInfo<'_>) -> f32 {
     chain::find::<vk::MemoryPriorityAllocateInfoEXT<'_>>(info).map_or(0.5, |it| it.priority)
 }
 
-/// Imports memory from a descriptor or from pages of the process, if the chain specifies one; otherwise returns `None`.
-fn import(device: &Device, info: &vk::MemoryAllocateInfo<'_>) -> Result<Option<DeviceMemory>, Failure> {
+/// Imports memory from a descriptor or from pages of the process, if the chain specifies one; otherwise returns `None`. The identity
+/// is for reports, if the program requested any.
+fn import(
+    device: &Device,
+    info: &vk::MemoryAllocateInfo<'_>,
+) -> Result<Option<(DeviceMemory, Option<MemoryId>)>, Failure> {
     let manager = &device.gpu.memory;
     let wanted =
         ImportInfo { priority: priority(info), ..ImportInfo::new(info.memory_type_index, info.allocation_size) };
     if let Some(from) = chain::find::<vk::ImportMemoryFdInfoKHR<'_>>(info).filter(|from| !from.handle_type.is_empty()) {
         let imported = descriptor::import(from.fd, |fd| {
             let copy = fd.try_clone().map_err(|_| Failure(vk::Result::ERROR_TOO_MANY_OBJECTS))?;
-            manager.import_fd(copy, &wanted).map_err(|(_copy, error)| error.into())
+            let kept = if device.reports.is_on() { fd.try_clone().ok() } else { None };
+            let imported = manager.import_fd(copy, &wanted).map_err(|(_copy, error)| Failure::from(error))?;
+            Ok((imported, kept.map(|kept| MemoryId::of_dma_buf(kept, true))))
         });
         return imported.map(Some);
     }
     if let Some(from) = chain::find::<vk::ImportMemoryHostPointerInfoEXT<'_>>(info)
         && !from.handle_type.is_empty()
     {
-        let imported = descriptor::import_host(manager, from.p_host_pointer, info.allocation_size, &wanted);
-        return imported.map(Some);
+        let imported = descriptor::import_host(manager, from.p_host_pointer, info.allocation_size, &wanted)?;
+        return Ok(Some((imported, device.reports.is_on().then(|| MemoryId::of_process(true)))));
     }
     Ok(None)
 }
 
 #[inline]
-pub(crate) fn free(_: &Device, memory: Option<Handed<Memory>>, _: Allocator) {
+pub(crate) fn free(device: &Device, memory: Option<Handed<Memory>>, _: Allocator) {
     if let Some(memory) = memory {
+        if let Some(id) = &memory.id {
+            device.reports.freed(id, &memory, memory.handle());
+        }
         drop(memory.take());
     }
 }

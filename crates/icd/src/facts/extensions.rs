@@ -26,6 +26,7 @@ pub(crate) const DEVICE: &[Extension] = &[
     (amd::device_coherent_memory::NAME, 1),
     (ext::calibrated_timestamps::NAME, 2),
     (ext::device_fault::NAME, 2),
+    (ext::device_memory_report::NAME, 2),
     (ext::external_memory_dma_buf::NAME, 1),
     (ext::external_memory_host::NAME, 1),
     (ext::global_priority::NAME, 2),

@@ -6,7 +6,7 @@ use amdgpu_winsys::winsys::Deadline;
 use ash::vk;
 use parking_lot::Mutex;
 
-use super::{Family, Gpu, Program, Queue, queue::STEP};
+use super::{Family, Gpu, Program, Queue, Reports, queue::STEP};
 use crate::border::{Failure, Handed};
 
 /// A `VkDevice`: contexts and queues on the open file of its physical device.
@@ -23,6 +23,8 @@ pub(crate) struct Device {
     pub(crate) has_coherent_memory: bool,
     /// The instance extensions and message callbacks of the program.
     pub(crate) program: Arc<Program>,
+    /// The callbacks for memory. They are dropped last, because the queues free memory.
+    pub(crate) reports: Arc<Reports>,
 }
 
 impl Device {

@@ -6,6 +6,7 @@ use amdgpu_winsys::{
     winsys::{Device, PciAddress, ResidencySet},
 };
 
+use super::Watch;
 use crate::border::Failure;
 
 /// The face of the driver: the Vulkan version and the queues that it presents to programs.
@@ -35,14 +36,16 @@ pub(crate) struct Gpu {
     pub(crate) primary_minor: Option<u32>,
     /// The face that the driver presents.
     pub(crate) face: Face,
+    /// The observer of the device, for memory that is not a Vulkan object's.
+    pub(crate) watch: Watch,
     /// The properties from which image layouts are computed. Without them images are not supported.
     pub(crate) tiles: Option<Chip>,
 }
 
 impl Gpu {
-    /// Creates the GPU of an open device, with its tables of heaps and memory types.
+    /// Creates the GPU of an open device and its observer, with the tables of heaps and memory types.
     pub(crate) fn new(
-        device: Device,
+        (device, watch): (Device, Watch),
         pci: PciAddress,
         (render_minor, primary_minor): (u32, Option<u32>),
         face: Face,
@@ -50,6 +53,6 @@ impl Gpu {
     ) -> Result<Self, Failure> {
         let memory = MemoryManager::new(&device, &TableOptions { profile: tables, ..TableOptions::default() })?;
         let tiles = device.info().surface_chip().ok();
-        Ok(Self { device, memory, residents: ResidencySet::default(), pci, render_minor, primary_minor, face, tiles })
+        Ok(Self { device, memory, residents: ResidencySet::default(), pci, render_minor, primary_minor, face, watch, tiles })
     }
 }

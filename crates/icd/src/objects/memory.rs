@@ -5,7 +5,7 @@ use std::{ops::Deref, sync::Arc};
 use amdgpu_winsys::heaps::{AllocateFlags, AllocateInfo, DeviceMemory, MemoryPropertyFlags};
 use ash::vk;
 
-use super::Gpu;
+use super::{Gpu, MemoryId};
 use crate::border::Failure;
 
 /// A `VkDeviceMemory`. Memory that the kernel does not always keep resident is a member of the GPU's residency set as long as it
@@ -15,6 +15,8 @@ pub(crate) struct Memory {
     memory: DeviceMemory,
     /// The GPU whose residency set contains the memory, if any.
     resident_of: Option<Arc<Gpu>>,
+    /// The identity in reports, if the program requested reports.
+    pub(crate) id: Option<MemoryId>,
 }
 
 impl Memory {
@@ -24,7 +26,13 @@ impl Memory {
             gpu.residents.add(memory.binding());
             Arc::clone(gpu)
         });
-        Self { memory, resident_of }
+        Self { memory, resident_of, id: None }
+    }
+
+    /// Sets the identity in reports.
+    pub(crate) fn reported_as(mut self, id: MemoryId) -> Self {
+        self.id = Some(id);
+        self
     }
 
     /// Allocates cached system memory for the driver's own use, which CPU and GPU access at different times: queries.

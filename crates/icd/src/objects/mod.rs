@@ -14,6 +14,7 @@ mod payload;
 mod physical_device;
 mod query_pool;
 mod queue;
+mod report;
 
 pub(crate) use self::{
     buffer::Buffer,
@@ -33,4 +34,5 @@ pub(crate) use self::{
     physical_device::{Family, PhysicalDevice},
     query_pool::QueryPool,
     queue::{Loss, Queue, Wait, Work},
+    report::{MemoryId, Reports, Watch},
 };

@@ -12,7 +12,7 @@ use amdgpu_winsys::{
 use crate::{
     border::{Failure, Handed},
     loader,
-    objects::{Face, Gpu, Instance, Machine, Program},
+    objects::{Face, Gpu, Instance, Machine, Program, Watch},
 };
 
 /// An instance on a simulated kernel.
@@ -42,9 +42,10 @@ impl Opened {
         let simulated = SimDevice::new(amdgpu_sim::profile(chip).unwrap(), options);
         let kernel = Arc::new(FaultInjector::new(simulated.open()));
         let before = kernel.inner().census();
-        let device = Device::new(Arc::clone(&kernel))?;
+        let watch = Watch::default();
+        let device = Device::with_observer(Arc::clone(&kernel), watch.clone())?;
         let pci = PciAddress { domain: 0, bus: 3, device: 0, function: 0 };
-        let gpu = Gpu::new(device, pci, (128, None), Face::Full, Profile::Radv)?;
+        let gpu = Gpu::new((device, watch), pci, (128, None), Face::Full, Profile::Radv)?;
         let after = kernel.inner().census();
         let machine = Machine { face: gpu.face, ..Machine::default() };
         let owner = Handed::new(Instance::of(machine, std::iter::once(gpu), Program::default()));

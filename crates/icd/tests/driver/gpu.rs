@@ -1,6 +1,10 @@
 //! A device of the driver.
 
-use std::{ffi::CStr, sync::Once};
+use std::{
+    ffi::{CStr, c_void},
+    ptr,
+    sync::Once,
+};
 
 use ash::vk;
 use vulkan_amdgpu_winsys::loader;
@@ -36,7 +40,7 @@ const EXTENSIONS: &[&CStr] = &[
 
 /// A device with every queue, and what it was made of.
 pub(crate) struct Gpu {
-    _entry: ash::Entry,
+    pub(crate) entry: ash::Entry,
     pub(crate) instance: ash::Instance,
     pub(crate) physical: vk::PhysicalDevice,
     pub(crate) device: ash::Device,
@@ -70,8 +74,14 @@ pub(crate) fn entry() -> ash::Entry {
 impl Gpu {
     /// Opens a simulated chip.
     pub(crate) fn new(chip: &str) -> Self {
+        Self::with(chip, &[], ptr::null_mut())
+    }
+
+    /// Opens a simulated chip with more extensions, and a chain of structures for the creation of the device.
+    pub(crate) fn with(chip: &str, more: &[&CStr], chain: *mut c_void) -> Self {
         let entry = entry();
-        let info = vk::InstanceCreateInfo::default();
+        let names = [ash::ext::debug_utils::NAME.as_ptr()];
+        let info = vk::InstanceCreateInfo::default().enabled_extension_names(&names);
         // SAFETY: the structure is valid.
         let instance = unsafe { entry.create_instance(&info, None) }.unwrap();
         // SAFETY: the instance is live.
@@ -90,15 +100,16 @@ impl Gpu {
                 vk::DeviceQueueCreateInfo::default().queue_family_index(index).queue_priorities(priorities)
             })
             .collect();
-        let names: Vec<_> = EXTENSIONS.iter().map(|name| name.as_ptr()).collect();
+        let names: Vec<_> = EXTENSIONS.iter().chain(more).map(|name| name.as_ptr()).collect();
         let mut coherent = vk::PhysicalDeviceCoherentMemoryFeaturesAMD::default().device_coherent_memory(true);
+        coherent.p_next = chain;
         let info = vk::DeviceCreateInfo::default()
             .queue_create_infos(&queues)
             .enabled_extension_names(&names)
             .push_next(&mut coherent);
         // SAFETY: the structure is valid.
         let device = unsafe { instance.create_device(physical, &info, None) }.unwrap();
-        Self { _entry: entry, instance, physical, device, families, memory }
+        Self { entry, instance, physical, device, families, memory }
     }
 
     /// Returns the first queue of a family.

@@ -8,5 +8,6 @@ mod gpu;
 mod images;
 mod memory;
 mod others;
+mod reports;
 mod sync;
 mod transfer;

@@ -5,12 +5,12 @@ use std::{env, path::Path};
 use amdgpu_sim::SimKernel;
 use amdgpu_winsys::{
     heaps::Profile,
-    winsys::{Device, Node, PciAddress},
+    winsys::{Device, Error, Node, OpenError, PciAddress, RenderNode},
 };
 
 use crate::{
     border::Failure,
-    objects::{Face, Gpu},
+    objects::{Face, Gpu, Watch},
 };
 
 /// The minor number of the first render node.
@@ -62,14 +62,20 @@ impl Machine {
 
     /// Opens a GPU.
     pub(crate) fn open(&self, found: &Found) -> Result<Gpu, Failure> {
+        let watch = Watch::default();
         let (device, pci, minors) = match found {
-            Found::Node(node) => (Device::open(&node.path)?, node.pci, (node.minor, node.primary_minor)),
+            Found::Node(node) => {
+                let opened = RenderNode::open(&node.path);
+                let opened = opened.map_err(|errno| OpenError::Node { path: node.path.clone(), errno });
+                let device = Device::with_observer(opened.map_err(Error::Open)?, watch.clone())?;
+                (device, node.pci, (node.minor, node.primary_minor))
+            }
             Found::Simulated(name, number) => {
                 let profile = amdgpu_sim::profile(name).ok_or(ash::vk::Result::ERROR_INITIALIZATION_FAILED)?;
                 let pci = PciAddress { domain: 0, bus: number.saturating_add(3), device: 0, function: 0 };
-                (Device::new(SimKernel::open(profile))?, pci, (FIRST_RENDER_MINOR + u32::from(*number), None))
+                (Device::with_observer(SimKernel::open(profile), watch.clone())?, pci, (FIRST_RENDER_MINOR + u32::from(*number), None))
             }
         };
-        Gpu::new(device, pci, minors, self.face, self.tables)
+        Gpu::new((device, watch), pci, minors, self.face, self.tables)
     }
 }

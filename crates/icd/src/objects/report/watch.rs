@@ -1,0 +1,92 @@
+//! The observer of a GPU, which finds memory that is not a Vulkan object's.
+
+use std::{
+    cell::Cell,
+    collections::{BTreeMap, VecDeque},
+    sync::{
+        Arc, Weak,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use amdgpu_winsys::winsys::{Event, Observer};
+use parking_lot::Mutex;
+
+use super::Reports;
+
+thread_local! {
+    /// `true` while this thread allocates or frees memory that the driver reports with its Vulkan object.
+    static IS_REPORTED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The observer of a GPU's library objects. It reports memory that the library allocates for itself, such as that of recorded
+/// commands. Memory that belongs to a Vulkan object is reported by the command that creates the object.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Watch(Arc<Shared>);
+
+#[derive(Debug, Default)]
+struct Shared {
+    /// `true` if a device reports its memory. Without one an event costs one load.
+    has_listeners: AtomicBool,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// The devices that report their memory. The first one that still exists reports the memory of the library, which all share.
+    listeners: Vec<Weak<Reports>>,
+    /// The open BOs by handle, with the number of their report, or `None` for those of Vulkan objects. The kernel may reuse a handle
+    /// before the event of its closing arrives, so that a handle may have several BOs, the oldest first.
+    open: BTreeMap<u32, VecDeque<Option<(Weak<Reports>, u64)>>>,
+}
+
+impl Watch {
+    /// Reports memory of the library to a device from now on.
+    pub(super) fn listen(&self, reports: &Arc<Reports>) {
+        let mut state = self.0.state.lock();
+        state.listeners.retain(|other| other.strong_count() > 0);
+        state.listeners.push(Arc::downgrade(reports));
+        self.0.has_listeners.store(true, Ordering::Release);
+    }
+
+    /// Calls a function that allocates or frees the memory of a Vulkan object.
+    pub(crate) fn of_object<T>(work: impl FnOnce() -> T) -> T {
+        let before = IS_REPORTED.replace(true);
+        let result = work();
+        IS_REPORTED.set(before);
+        result
+    }
+}
+
+impl Observer for Watch {
+    fn observe(&self, event: &Event) {
+        if !self.0.has_listeners.load(Ordering::Acquire) {
+            return;
+        }
+        match *event {
+            Event::BoOpened { handle, size, domains, .. } => {
+                let mut state = self.0.state.lock();
+                let listener = state.listeners.iter().find_map(Weak::upgrade).filter(|_| !IS_REPORTED.get());
+                let number = listener.as_ref().map(|listener| (Arc::downgrade(listener), super::memory_id::serial()));
+                let reported = listener.zip(number.as_ref().map(|(_, number)| *number));
+                state.open.entry(handle).or_default().push_back(number);
+                drop(state);
+                if let Some((listener, number)) = reported {
+                    listener.library_allocated(number, size, domains);
+                }
+            }
+            Event::BoClosed { handle } => {
+                let mut state = self.0.state.lock();
+                let bos = state.open.get_mut(&handle);
+                let closed = bos.and_then(VecDeque::pop_front).flatten();
+                drop(state);
+                if let Some((listener, number)) = closed
+                    && let Some(listener) = listener.upgrade()
+                {
+                    listener.library_freed(number);
+                }
+            }
+            _ => {}
+        }
+    }
+}
