@@ -66,4 +66,5 @@ features! {
     PhysicalDeviceGlobalPriorityQueryFeaturesKHR: 1;
     PhysicalDeviceHostImageCopyFeaturesEXT: 1;
     PhysicalDeviceDeviceMemoryReportFeaturesEXT: 1;
+    PhysicalDeviceAddressBindingReportFeaturesEXT: 1;
 }

@@ -24,12 +24,16 @@ pub(crate) fn create(
     } else {
         Buffer::new(info.size)
     };
-    buffer.set(Handed::new(made).give());
+    let made = Handed::new(made);
+    device.reports.addresses.bound(made.handle(), made.place());
+    buffer.set(made.give());
     Ok(())
 }
 
-pub(crate) fn destroy(_: &Device, buffer: Option<Handed<Buffer>>, _: Allocator) {
-    drop(buffer);
+pub(crate) fn destroy(device: &Device, buffer: Option<Handed<Buffer>>, _: Allocator) {
+    if let Some(buffer) = buffer {
+        device.reports.addresses.unbound(buffer.handle(), buffer.place());
+    }
 }
 
 pub(crate) fn requirements(device: &Device, buffer: &Buffer, mut out: Out<'_, vk::MemoryRequirements>) {
@@ -72,17 +76,22 @@ pub(crate) fn requirements_without(
     }
 }
 
-pub(crate) fn bind(_: &Device, buffer: &Buffer, memory: &Memory, offset: u64) -> Result<(), Failure> {
-    buffer.bind(memory.binding(), offset)
+pub(crate) fn bind(device: &Device, handle: vk::Buffer, memory: &Memory, offset: u64) -> Result<(), Failure> {
+    let buffer = object::<Buffer>(handle).ok_or(vk::Result::ERROR_UNKNOWN)?;
+    buffer.bind(memory.binding(), offset)?;
+    device.reports.addresses.bound(handle, buffer.place());
+    Ok(())
 }
 
-pub(crate) fn bind2(_: &Device, count: u32, infos: Array<'_, vk::BindBufferMemoryInfo<'_>>) -> Result<(), Failure> {
-    for info in infos.of(count) {
-        let both = object::<Buffer>(info.buffer).zip(object::<Memory>(info.memory));
-        let (buffer, memory) = both.ok_or(vk::Result::ERROR_UNKNOWN)?;
-        buffer.bind(memory.binding(), info.memory_offset)?;
-    }
-    Ok(())
+pub(crate) fn bind2(
+    device: &Device,
+    count: u32,
+    infos: Array<'_, vk::BindBufferMemoryInfo<'_>>,
+) -> Result<(), Failure> {
+    infos.of(count).iter().try_for_each(|info| {
+        let memory = object::<Memory>(info.memory).ok_or(vk::Result::ERROR_UNKNOWN)?;
+        bind(device, info.buffer, memory, info.memory_offset)
+    })
 }
 
 /// Returns the device address of a buffer, which is also its opaque capture address: the address in its memory or of its sparse

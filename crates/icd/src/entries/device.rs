@@ -23,7 +23,7 @@ pub(crate) fn create(
 ) -> Result<(), Failure> {
     let extensions = extensions::enabled(extensions::DEVICE, info.extensions())?;
     features::check(&physical.gpu, info, info.features())?;
-    let reports = Reports::new(info, &physical.gpu.memory, &physical.gpu.watch);
+    let reports = Reports::new(info, &physical.gpu.memory, &physical.gpu.watch, &physical.program);
     let (mut queues, loss) = (Vec::new(), Loss::default());
     for wanted in info.queues() {
         queues.append(&mut open_queues(physical, wanted, &loss)?);

@@ -56,11 +56,18 @@ fn allocate_reported(
             device.reports.failed(info.allocation_size, kind.heap);
         }
     })?;
-    let id = id.unwrap_or_else(|| Reports::id_of(&made));
-    let made = Handed::new(Memory::new(&device.gpu, made).reported_as(id));
+    let made = Memory::new(&device.gpu, made);
+    let made = if device.reports.has_callbacks() {
+        let id = id.unwrap_or_else(|| Reports::id_of(&made));
+        made.reported_as(id)
+    } else {
+        made
+    };
+    let made = Handed::new(made);
     if let Some(id) = &made.id {
         device.reports.allocated(id, &made, made.handle());
     }
+    device.reports.addresses.bound(made.handle(), made.place());
     memory.set(made.give());
     Ok(())
 }
@@ -100,7 +107,7 @@ fn import(
     if let Some(from) = chain::find::<vk::ImportMemoryFdInfoKHR<'_>>(info).filter(|from| !from.handle_type.is_empty()) {
         let imported = descriptor::import(from.fd, |fd| {
             let copy = fd.try_clone().map_err(|_| Failure(vk::Result::ERROR_TOO_MANY_OBJECTS))?;
-            let kept = if device.reports.is_on() { fd.try_clone().ok() } else { None };
+            let kept = if device.reports.has_callbacks() { fd.try_clone().ok() } else { None };
             let imported = manager.import_fd(copy, &wanted).map_err(|(_copy, error)| Failure::from(error))?;
             Ok((imported, kept.map(|kept| MemoryId::of_dma_buf(kept, true))))
         });
@@ -110,7 +117,7 @@ fn import(
         && !from.handle_type.is_empty()
     {
         let imported = descriptor::import_host(manager, from.p_host_pointer, info.allocation_size, &wanted)?;
-        return Ok(Some((imported, device.reports.is_on().then(|| MemoryId::of_process(true)))));
+        return Ok(Some((imported, device.reports.has_callbacks().then(|| MemoryId::of_process(true)))));
     }
     Ok(None)
 }
@@ -121,6 +128,7 @@ pub(crate) fn free(device: &Device, memory: Option<Handed<Memory>>, _: Allocator
         if let Some(id) = &memory.id {
             device.reports.freed(id, &memory, memory.handle());
         }
+        device.reports.addresses.unbound(memory.handle(), memory.place());
         drop(memory.take());
     }
 }

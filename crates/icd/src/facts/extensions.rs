@@ -25,6 +25,7 @@ pub(crate) const INSTANCE: &[Extension] = &[
 pub(crate) const DEVICE: &[Extension] = &[
     (amd::device_coherent_memory::NAME, 1),
     (ext::calibrated_timestamps::NAME, 2),
+    (ext::device_address_binding_report::NAME, 1),
     (ext::device_fault::NAME, 2),
     (ext::device_memory_report::NAME, 2),
     (ext::external_memory_dma_buf::NAME, 1),

@@ -84,6 +84,7 @@ known! {
         memory_unmap_reserve: vk::TRUE
     }
     PhysicalDeviceCoherentMemoryFeaturesAMD { device_coherent_memory: vk::TRUE }
+    PhysicalDeviceAddressBindingReportFeaturesEXT { report_address_binding: vk::TRUE }
     PhysicalDeviceDeviceMemoryReportFeaturesEXT { device_memory_report: vk::TRUE }
     PhysicalDeviceHostImageCopyFeaturesEXT { host_image_copy: vk::TRUE }
     PhysicalDeviceGlobalPriorityQueryFeaturesKHR { global_priority_query: vk::TRUE }

@@ -92,6 +92,11 @@ impl Buffer {
         self.bytes().map(Span::address)
     }
 
+    /// Returns the GPU address and the size in bytes; `None` if it has no memory yet.
+    pub(crate) fn place(&self) -> Option<(u64, u64)> {
+        self.address().map(|address| (address.as_u64(), self.size))
+    }
+
     /// Returns the addresses of the buffer; `None` if it has no memory yet.
     #[inline]
     fn bytes(&self) -> Option<Span> {

@@ -35,6 +35,11 @@ impl Memory {
         self
     }
 
+    /// Returns the GPU address and the size in bytes.
+    pub(crate) fn place(&self) -> Option<(u64, u64)> {
+        Some((self.memory.address().as_u64(), self.memory.size()))
+    }
+
     /// Allocates cached system memory for the driver's own use, which CPU and GPU access at different times: queries.
     ///
     /// # Errors

@@ -38,10 +38,22 @@ const EXTENSIONS: &[&CStr] = &[
     ash::khr::timeline_semaphore::NAME,
 ];
 
+/// A callback for messages about addresses, and its pointer, which must stay valid until the device is dropped.
+pub(crate) struct Messenger {
+    pub(crate) function: unsafe extern "system" fn(
+        vk::DebugUtilsMessageSeverityFlagsEXT,
+        vk::DebugUtilsMessageTypeFlagsEXT,
+        *const vk::DebugUtilsMessengerCallbackDataEXT<'_>,
+        *mut c_void,
+    ) -> vk::Bool32,
+    pub(crate) user: *mut c_void,
+}
+
 /// A device with every queue, and what it was made of.
 pub(crate) struct Gpu {
     pub(crate) entry: ash::Entry,
     pub(crate) instance: ash::Instance,
+    messenger: Option<(ash::ext::debug_utils::Instance, vk::DebugUtilsMessengerEXT)>,
     pub(crate) physical: vk::PhysicalDevice,
     pub(crate) device: ash::Device,
     pub(crate) families: Vec<vk::QueueFamilyProperties>,
@@ -52,6 +64,10 @@ impl Drop for Gpu {
     fn drop(&mut self) {
         // SAFETY: the tests have destroyed what they made.
         unsafe { self.device.destroy_device(None) };
+        if let Some((messages, messenger)) = &self.messenger {
+            // SAFETY: no device is left whose messages it gets.
+            unsafe { messages.destroy_debug_utils_messenger(*messenger, None) };
+        }
         // SAFETY: its one device is gone.
         unsafe { self.instance.destroy_instance(None) };
     }
@@ -79,11 +95,32 @@ impl Gpu {
 
     /// Opens a simulated chip with more extensions, and a chain of structures for the creation of the device.
     pub(crate) fn with(chip: &str, more: &[&CStr], chain: *mut c_void) -> Self {
+        Self::with_messenger(chip, more, chain, None)
+    }
+
+    /// Opens a chip as above, with a messenger for addresses.
+    pub(crate) fn with_messenger(
+        chip: &str,
+        more: &[&CStr],
+        chain: *mut c_void,
+        messenger: Option<Messenger>,
+    ) -> Self {
         let entry = entry();
         let names = [ash::ext::debug_utils::NAME.as_ptr()];
         let info = vk::InstanceCreateInfo::default().enabled_extension_names(&names);
         // SAFETY: the structure is valid.
         let instance = unsafe { entry.create_instance(&info, None) }.unwrap();
+        let messages = ash::ext::debug_utils::Instance::new(&entry, &instance);
+        let messenger = messenger.map(|Messenger { function, user }| {
+            let mut info = vk::DebugUtilsMessengerCreateInfoEXT::default()
+                .message_severity(vk::DebugUtilsMessageSeverityFlagsEXT::INFO)
+                .message_type(vk::DebugUtilsMessageTypeFlagsEXT::DEVICE_ADDRESS_BINDING)
+                .pfn_user_callback(Some(function));
+            info.p_user_data = user;
+            // SAFETY: the structure is valid.
+            let made = unsafe { messages.create_debug_utils_messenger(&info, None) }.unwrap();
+            (messages, made)
+        });
         // SAFETY: the instance is live.
         let all = unsafe { instance.enumerate_physical_devices() }.unwrap();
         let physical = all[CHIPS.iter().position(|name| *name == chip).unwrap()];
@@ -109,7 +146,7 @@ impl Gpu {
             .push_next(&mut coherent);
         // SAFETY: the structure is valid.
         let device = unsafe { instance.create_device(physical, &info, None) }.unwrap();
-        Self { entry, instance, physical, device, families, memory }
+        Self { entry, instance, messenger, physical, device, families, memory }
     }
 
     /// Returns the first queue of a family.

@@ -3,12 +3,13 @@
 use std::{
     collections::BTreeMap,
     ffi::c_void,
+    ptr,
     sync::{Arc, Mutex},
 };
 
 use ash::vk::{self, DeviceMemoryReportEventTypeEXT as Kind, Handle};
 
-use crate::gpu::{CHIPS, Gpu};
+use crate::gpu::{CHIPS, Gpu, Messenger};
 
 /// A report as the callback received it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,6 +126,79 @@ fn a_refused_allocation_is_reported_with_its_heap() {
     assert_eq!((report.kind, report.size, report.heap), (Kind::ALLOCATION_FAILED, u64::MAX, heap));
     assert_eq!(gpu.allocate(kind, 0), vk::DeviceMemory::null());
     assert_eq!(of(&seen, vk::ObjectType::DEVICE_MEMORY), [], "no memory was needed");
+}
+
+/// A message about addresses: what is bound, whether it is internal, the object, the address and the size.
+type Binding = (vk::DeviceAddressBindingTypeEXT, bool, (vk::ObjectType, u64), u64, u64);
+
+/// Keeps a message about addresses.
+extern "system" fn keep_addresses(
+    _: vk::DebugUtilsMessageSeverityFlagsEXT,
+    _: vk::DebugUtilsMessageTypeFlagsEXT,
+    message: *const vk::DebugUtilsMessengerCallbackDataEXT<'_>,
+    user: *mut c_void,
+) -> vk::Bool32 {
+    // SAFETY: the message lives for the length of the call.
+    let message = unsafe { &*message };
+    // SAFETY: a message of this kind has this structure in its chain.
+    let it = unsafe { &*message.p_next.cast::<vk::DeviceAddressBindingCallbackDataEXT<'_>>() };
+    assert_eq!((it.s_type, message.object_count), (vk::StructureType::DEVICE_ADDRESS_BINDING_CALLBACK_DATA_EXT, 1));
+    // SAFETY: the message has one object.
+    let object = unsafe { &*message.p_objects };
+    // SAFETY: the pointer is that of the messenger, whose list lives longer than it.
+    let seen = unsafe { &*user.cast::<Mutex<Vec<Binding>>>() };
+    let is_internal = it.flags.contains(vk::DeviceAddressBindingFlagsEXT::INTERNAL_OBJECT);
+    let object = (object.object_type, object.object_handle);
+    seen.lock().unwrap().push((it.binding_type, is_internal, object, it.base_address, it.size));
+    vk::FALSE
+}
+
+#[test]
+fn addresses_are_told_as_objects_are_bound_and_what_is_bound_is_unbound() {
+    use vk::DeviceAddressBindingTypeEXT as Kind;
+    for chip in CHIPS {
+        let seen = Mutex::new(Vec::<Binding>::new());
+        let mut feature = vk::PhysicalDeviceAddressBindingReportFeaturesEXT::default().report_address_binding(true);
+        let names = [ash::ext::device_address_binding_report::NAME];
+        let messenger = Messenger { function: keep_addresses, user: (&raw const seen).cast_mut().cast() };
+        let gpu = Gpu::with_messenger(chip, &names, (&raw mut feature).cast(), Some(messenger));
+        let device = gpu.device.handle();
+        let (buffer, memory) = gpu.buffer(gpu.host_type(), 1 << 16);
+        let asked = vk::BufferDeviceAddressInfo::default().buffer(buffer);
+        // SAFETY: the buffer is bound.
+        let address = unsafe { gpu.device.get_buffer_device_address(&asked) };
+        // SAFETY: as above.
+        gpu.run(0, |device, commands| unsafe { device.cmd_fill_buffer(commands, buffer, 0, vk::WHOLE_SIZE, 7) });
+        gpu.discard((buffer, memory));
+        drop(gpu);
+        let seen = seen.into_inner().unwrap();
+        let of = |object| seen.iter().copied().filter(|it| it.2 == object).collect::<Vec<_>>();
+        for object in [(vk::ObjectType::BUFFER, buffer.as_raw()), (vk::ObjectType::DEVICE_MEMORY, memory.as_raw())] {
+            let both = [Kind::BIND, Kind::UNBIND].map(|kind| (kind, false, object, address, 1 << 16));
+            assert_eq!(of(object), both, "{chip}");
+        }
+        let internal = of((vk::ObjectType::DEVICE, device.as_raw()));
+        assert!(!internal.is_empty() && internal.iter().all(|it| it.1), "{chip}: {internal:?}");
+        let mut live = BTreeMap::new();
+        for (kind, _, _, address, size) in internal {
+            match kind {
+                Kind::BIND => assert_eq!(live.insert(address, size), None, "{chip}"),
+                _ => assert_eq!(live.remove(&address), Some(size), "{chip}"),
+            }
+        }
+        assert!(live.is_empty(), "{chip}: {live:?}");
+    }
+}
+
+#[test]
+fn addresses_are_not_told_to_a_program_that_did_not_enable_the_feature() {
+    let seen = Mutex::new(Vec::<Binding>::new());
+    let messenger = Messenger { function: keep_addresses, user: (&raw const seen).cast_mut().cast() };
+    let gpu = Gpu::with_messenger("navi21", &[], ptr::null_mut(), Some(messenger));
+    let both = gpu.buffer(0, 4096);
+    gpu.discard(both);
+    drop(gpu);
+    assert_eq!(seen.into_inner().unwrap(), []);
 }
 
 #[test]

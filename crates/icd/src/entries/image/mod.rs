@@ -25,8 +25,10 @@ pub(crate) fn create(
     Ok(())
 }
 
-pub(crate) fn destroy(_: &Device, image: Option<Handed<Image>>, _: Allocator) {
-    drop(image);
+pub(crate) fn destroy(device: &Device, image: Option<Handed<Image>>, _: Allocator) {
+    if let Some(image) = image {
+        device.reports.addresses.unbound(image.handle(), image.address_and_size());
+    }
 }
 
 pub(crate) fn requirements(device: &Device, image: &Image, mut out: Out<'_, vk::MemoryRequirements>) {
@@ -93,15 +95,20 @@ pub(crate) fn sparse_requirements_without(
     *count = 0;
 }
 
-pub(crate) fn bind(_: &Device, image: &Image, memory: vk::DeviceMemory, offset: u64) -> Result<(), Failure> {
-    image.bind(memory, offset)
+pub(crate) fn bind(
+    device: &Device,
+    handle: vk::Image,
+    memory: vk::DeviceMemory,
+    offset: u64,
+) -> Result<(), Failure> {
+    let image = object::<Image>(handle).ok_or(UNKNOWN)?;
+    image.bind(memory, offset)?;
+    device.reports.addresses.bound(handle, image.address_and_size());
+    Ok(())
 }
 
-pub(crate) fn bind2(_: &Device, count: u32, infos: Array<'_, vk::BindImageMemoryInfo<'_>>) -> Result<(), Failure> {
-    for info in infos.of(count) {
-        object::<Image>(info.image).ok_or(UNKNOWN)?.bind(info.memory, info.memory_offset)?;
-    }
-    Ok(())
+pub(crate) fn bind2(device: &Device, count: u32, infos: Array<'_, vk::BindImageMemoryInfo<'_>>) -> Result<(), Failure> {
+    infos.of(count).iter().try_for_each(|info| bind(device, info.image, info.memory, info.memory_offset))
 }
 
 pub(crate) fn subresource_layout(

@@ -77,6 +77,12 @@ impl Image {
         self.place.set(Bound { binding, offset, memory }).map_err(|_| UNKNOWN)
     }
 
+    /// Returns the GPU address and the size in bytes; `None` if it has no memory yet.
+    pub(crate) fn address_and_size(&self) -> Option<(u64, u64)> {
+        let span = self.part(0, self.layout.total_bytes).ok()?;
+        Some((span.address().as_u64(), self.layout.total_bytes))
+    }
+
     /// Returns a part of the image's memory for a command.
     ///
     /// # Errors

@@ -44,6 +44,28 @@ impl Program {
         }
     }
 
+    /// Sends a message about the GPU addresses of an object, which is given by its type and handle.
+    pub(crate) fn tell_of_addresses(
+        &self,
+        (object_type, object_handle): (vk::ObjectType, u64),
+        binding: &mut vk::DeviceAddressBindingCallbackDataEXT<'_>,
+    ) {
+        use vk::{DebugUtilsMessageSeverityFlagsEXT as Severity, DebugUtilsMessageTypeFlagsEXT as Kind};
+        let text = if binding.binding_type == vk::DeviceAddressBindingTypeEXT::BIND {
+            c"the object has these GPU addresses"
+        } else {
+            c"the object no longer has these GPU addresses"
+        };
+        let objects =
+            [vk::DebugUtilsObjectNameInfoEXT { object_type, object_handle, ..vk::DebugUtilsObjectNameInfoEXT::default() }];
+        let message = vk::DebugUtilsMessengerCallbackDataEXT::default()
+            .message_id_name(c"amdgpu-winsys")
+            .message(text)
+            .objects(&objects)
+            .push_next(binding);
+        self.send(Severity::INFO, Kind::DEVICE_ADDRESS_BINDING, &message);
+    }
+
     /// Sends an error message with the reason why a command was refused.
     pub(crate) fn refuse(&self, command: &str, reason: &str) {
         self.say(vk::DebugUtilsMessageSeverityFlagsEXT::ERROR, format!("{command}: {reason}"));

@@ -1,5 +1,6 @@
-//! Reports of a device's memory to the program.
+//! Reports of a device's memory and of its addresses to the program.
 
+mod addresses;
 mod memory_id;
 mod reports;
 mod watch;

@@ -6,18 +6,23 @@ use amdgpu_winsys::{
     heaps::{DeviceMemory, ExternalHandleTypes, HeapFlags, MemoryHeap, MemoryManager},
     uapi::GemDomain,
 };
-use ash::vk::{self, DeviceMemoryReportEventTypeEXT as Kind, Handle};
+use ash::vk::{self, DeviceAddressBindingTypeEXT, DeviceMemoryReportEventTypeEXT as Kind, Handle};
 use parking_lot::Mutex;
 
-use super::{MemoryId, Watch};
-use crate::border::{MemoryCallback, chain};
+use super::{MemoryId, Watch, addresses::AddressReports};
+use crate::{
+    border::{MemoryCallback, chain},
+    objects::Program,
+};
 
-/// The callbacks of a device for its memory (`VK_EXT_device_memory_report`).
+/// The callbacks of a device for its memory (`VK_EXT_device_memory_report`), and its messages about addresses.
 ///
 /// All memory that the device holds is reported: that of Vulkan objects with the object, and that of the library, such as command
 /// buffers, with the device. A program that sums up the reports has the memory of the device, and 0 after the device is destroyed.
 pub(crate) struct Reports {
     callbacks: Vec<MemoryCallback>,
+    /// The messages about addresses.
+    pub(crate) addresses: AddressReports,
     /// The heaps of the library's memory in VRAM and in system memory.
     heaps: [u32; 2],
     library: Mutex<Library>,
@@ -30,18 +35,27 @@ struct Library {
     device: Option<vk::Device>,
     /// The size in bytes and the heap of reported memory, or of memory to be reported once the device has a handle.
     memory: BTreeMap<u64, (u64, u32)>,
+    /// The size in bytes of bound addresses, by the first one.
+    addresses: BTreeMap<u64, u64>,
 }
 
 impl Reports {
     /// Creates the reports that a program requests for a device.
-    pub(crate) fn new(info: &vk::DeviceCreateInfo<'_>, manager: &MemoryManager, watch: &Watch) -> Arc<Self> {
+    pub(crate) fn new(
+        info: &vk::DeviceCreateInfo<'_>,
+        manager: &MemoryManager,
+        watch: &Watch,
+        program: &Arc<Program>,
+    ) -> Arc<Self> {
         let heap = |is_local| {
             let is_such = |heap: &MemoryHeap| heap.flags.contains(HeapFlags::DEVICE_LOCAL) == is_local;
             let found = manager.properties().heaps().iter().zip(0..).find(|(heap, _)| is_such(heap));
             found.map_or(0, |(_, index)| index)
         };
         let callbacks: Vec<_> = chain::all(info).map(MemoryCallback::new).collect();
-        let reports = Arc::new(Self { callbacks, heaps: [heap(true), heap(false)], library: Mutex::default() });
+        let addresses = AddressReports::new(info, program);
+        let heaps = [heap(true), heap(false)];
+        let reports = Arc::new(Self { callbacks, addresses, heaps, library: Mutex::default() });
         if reports.is_on() {
             watch.listen(&reports);
         }
@@ -51,6 +65,11 @@ impl Reports {
     /// Returns `true` if the program requested reports.
     #[inline]
     pub(crate) fn is_on(&self) -> bool {
+        self.has_callbacks() || self.addresses.is_on()
+    }
+
+    /// Returns `true` if the program has callbacks for memory.
+    pub(crate) fn has_callbacks(&self) -> bool {
         !self.callbacks.is_empty()
     }
 
@@ -58,8 +77,11 @@ impl Reports {
     pub(crate) fn start(&self, device: vk::Device) {
         let mut library = self.library.lock();
         library.device = Some(device);
-        let memory = library.memory.clone();
+        let (memory, addresses) = (library.memory.clone(), library.addresses.clone());
         drop(library);
+        for place in addresses {
+            self.addresses.library(device, place, DeviceAddressBindingTypeEXT::BIND);
+        }
         for (number, (size, heap)) in memory {
             self.send(Kind::ALLOCATE, number, size, device, heap);
         }
@@ -113,6 +135,27 @@ impl Reports {
         }
     }
 
+    /// Reports addresses of the library's memory.
+    pub(super) fn library_bound(&self, first: u64, size: u64) {
+        let mut library = self.library.lock();
+        library.addresses.insert(first, size);
+        let device = library.device;
+        drop(library);
+        if let Some(device) = device {
+            self.addresses.library(device, (first, size), DeviceAddressBindingTypeEXT::BIND);
+        }
+    }
+
+    /// Reports that the library's memory no longer has addresses, if they were reported.
+    pub(super) fn library_unbound(&self, first: u64) {
+        let mut library = self.library.lock();
+        let unbound = library.addresses.remove(&first).zip(library.device);
+        drop(library);
+        if let Some((size, device)) = unbound {
+            self.addresses.library(device, (first, size), DeviceAddressBindingTypeEXT::UNBIND);
+        }
+    }
+
     fn send(&self, kind: Kind, number: u64, size: u64, object: impl Handle, heap: u32) {
         let report = vk::DeviceMemoryReportCallbackDataEXT {
             ty: kind,
@@ -134,11 +177,13 @@ fn type_of<T: Handle>(_: &T) -> vk::ObjectType {
 /// Reports the end of the library's memory that outlives the device, because devices of the same GPU share it.
 impl Drop for Reports {
     fn drop(&mut self) {
-        let Library { device, memory } = std::mem::take(self.library.get_mut());
+        let Library { device, memory, addresses } = std::mem::take(self.library.get_mut());
+        let Some(device) = device else { return };
+        for place in addresses {
+            self.addresses.library(device, place, DeviceAddressBindingTypeEXT::UNBIND);
+        }
         for (number, (size, heap)) in memory {
-            if let Some(device) = device {
-                self.send(Kind::FREE, number, size, device, heap);
-            }
+            self.send(Kind::FREE, number, size, device, heap);
         }
     }
 }

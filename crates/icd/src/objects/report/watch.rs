@@ -41,7 +41,7 @@ struct State {
 }
 
 impl Watch {
-    /// Reports memory of the library to a device from now on.
+    /// Reports memory of the library and its addresses to a device from now on.
     pub(super) fn listen(&self, reports: &Arc<Reports>) {
         let mut state = self.0.state.lock();
         state.listeners.retain(|other| other.strong_count() > 0);
@@ -84,6 +84,21 @@ impl Observer for Watch {
                     && let Some(listener) = listener.upgrade()
                 {
                     listener.library_freed(number);
+                }
+            }
+            Event::Bound { range, handle, .. } => {
+                let state = self.0.state.lock();
+                let bo = state.open.get(&handle).and_then(|bos| bos.back()).and_then(Option::as_ref);
+                let listener = bo.and_then(|(listener, _)| listener.upgrade());
+                drop(state);
+                if let Some(listener) = listener {
+                    listener.library_bound(range.start().as_u64(), range.len());
+                }
+            }
+            Event::Unbound { range } => {
+                let listeners = self.0.state.lock().listeners.clone();
+                for listener in listeners.iter().filter_map(Weak::upgrade) {
+                    listener.library_unbound(range.start().as_u64());
                 }
             }
             _ => {}
