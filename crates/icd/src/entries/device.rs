@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use amdgpu_winsys::winsys::{Context, Priority};
+use amdgpu_winsys::{
+    heaps::{AdmissionPolicy, MemoryManager},
+    winsys::{Context, Priority},
+};
 use ash::vk;
 use nix::time::{ClockId, clock_gettime};
 
@@ -12,7 +15,7 @@ use crate::{
         list::{DeviceFeatures, DeviceLists},
     },
     facts::{extensions, features},
-    objects::{Device, Face, Loss, PhysicalDevice, PrivateSlot, Queue, Reports},
+    objects::{Device, Face, Gpu, Loss, PhysicalDevice, PrivateSlot, Queue, Reports},
 };
 
 pub(crate) fn create(
@@ -35,11 +38,24 @@ pub(crate) fn create(
     if gpu.face == Face::Full {
         program.note("the face `full` claims Vulkan 1.3 without shaders, which is not legal");
     }
-    let made = Device { gpu, families, queues, extensions, has_coherent_memory, program, reports };
+    let memory = manager(&gpu, info);
+    let made = Device { gpu, memory, families, queues, extensions, has_coherent_memory, program, reports };
     let made = Handed::new(made);
     made.reports.start(made.handle());
     device.set(made.give());
     Ok(())
+}
+
+/// Returns the memory manager of a device, which refuses allocations beyond the size of a heap if the program disallows them
+/// (`VK_AMD_memory_overallocation_behavior`). As the extension permits, the memory of all devices of the GPU in this process counts.
+fn manager(gpu: &Gpu, info: &vk::DeviceCreateInfo<'_>) -> MemoryManager {
+    let wish = chain::find::<vk::DeviceMemoryOverallocationCreateInfoAMD<'_>>(info);
+    match wish.map(|wish| wish.overallocation_behavior) {
+        Some(vk::MemoryOverallocationBehaviorAMD::DISALLOWED) => {
+            gpu.memory.clone().with_admission(AdmissionPolicy::no_overallocation())
+        }
+        _ => gpu.memory.clone(),
+    }
 }
 
 /// Creates the queues of one family, on a context with their priority.

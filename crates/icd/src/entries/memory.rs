@@ -35,7 +35,7 @@ pub(crate) fn allocate(
 fn made(device: &Device, info: &vk::MemoryAllocateInfo<'_>) -> Result<(DeviceMemory, Option<MemoryId>), Failure> {
     match import(device, info)? {
         Some(imported) => Ok(imported),
-        None => Ok((device.gpu.memory.allocate(&request(info)?)?, None)),
+        None => Ok((device.memory.allocate(&request(info)?)?, None)),
     }
 }
 
@@ -101,7 +101,7 @@ fn import(
     device: &Device,
     info: &vk::MemoryAllocateInfo<'_>,
 ) -> Result<Option<(DeviceMemory, Option<MemoryId>)>, Failure> {
-    let manager = &device.gpu.memory;
+    let manager = &device.memory;
     let wanted =
         ImportInfo { priority: priority(info), ..ImportInfo::new(info.memory_type_index, info.allocation_size) };
     if let Some(from) = chain::find::<vk::ImportMemoryFdInfoKHR<'_>>(info).filter(|from| !from.handle_type.is_empty()) {

@@ -24,6 +24,7 @@ pub(crate) const INSTANCE: &[Extension] = &[
 /// The device extensions.
 pub(crate) const DEVICE: &[Extension] = &[
     (amd::device_coherent_memory::NAME, 1),
+    (amd::memory_overallocation_behavior::NAME, 1),
     (ext::calibrated_timestamps::NAME, 2),
     (ext::device_address_binding_report::NAME, 1),
     (ext::device_fault::NAME, 2),

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use amdgpu_winsys::winsys::Deadline;
+use amdgpu_winsys::{heaps::MemoryManager, winsys::Deadline};
 use ash::vk;
 use parking_lot::Mutex;
 
@@ -13,6 +13,8 @@ use crate::border::{Failure, Handed};
 pub(crate) struct Device {
     /// The GPU.
     pub(crate) gpu: Arc<Gpu>,
+    /// The memory manager of the GPU, with the device's rule for allocations beyond the size of a heap.
+    pub(crate) memory: MemoryManager,
     /// The queue families of the physical device.
     pub(crate) families: Vec<Family>,
     /// The queues that were requested when the device was created.

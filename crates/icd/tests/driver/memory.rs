@@ -123,6 +123,38 @@ fn captured_addresses_come_again() {
 }
 
 #[test]
+fn a_device_that_disallows_overallocation_refuses_what_is_beyond_its_heap() {
+    use vk::MemoryOverallocationBehaviorAMD as Behaviour;
+    for chip in CHIPS {
+        for (behaviour, is_refused) in
+            [(Behaviour::DISALLOWED, true), (Behaviour::ALLOWED, false), (Behaviour::DEFAULT, false)]
+        {
+            let mut wish =
+                vk::DeviceMemoryOverallocationCreateInfoAMD::default().overallocation_behavior(behaviour);
+            let names = [ash::amd::memory_overallocation_behavior::NAME];
+            let gpu = Gpu::with(chip, &names, (&raw mut wish).cast());
+            let heap = gpu.memory.memory_types[0].heap_index as usize;
+            let half = gpu.memory.memory_heaps[heap].size / 2;
+            let info = vk::MemoryAllocateInfo::default().allocation_size(half);
+            // SAFETY: the structure is valid, here and below.
+            let first = unsafe { gpu.device.allocate_memory(&info, None) }.unwrap();
+            let more = info.allocation_size(half + (1 << 20));
+            // SAFETY: as above.
+            let second = unsafe { gpu.device.allocate_memory(&more, None) };
+            assert_eq!(second.err(), is_refused.then_some(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY), "{chip}");
+            for memory in second.into_iter().chain([first]) {
+                // SAFETY: nothing uses it.
+                unsafe { gpu.device.free_memory(memory, None) };
+            }
+            // SAFETY: as above.
+            let again = unsafe { gpu.device.allocate_memory(&more, None) }.unwrap();
+            // SAFETY: nothing uses it.
+            unsafe { gpu.device.free_memory(again, None) };
+        }
+    }
+}
+
+#[test]
 fn budgets_move_with_allocations() {
     let gpu = Gpu::new("navi21");
     let usage = || {
