@@ -23,6 +23,7 @@ mod handles;
 pub(crate) mod list;
 mod live;
 mod text;
+pub(crate) mod zero;
 
 pub(crate) use self::{
     argument::{Allocator, Answer, Argument, Array, Data, Ignored, Name, Out, OutArray, OutData},

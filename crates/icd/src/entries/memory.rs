@@ -10,7 +10,7 @@ use amdgpu_winsys::{
 use ash::vk;
 
 use crate::{
-    border::{Allocator, Array, Data, Failure, Handed, Out, chain, descriptor, object},
+    border::{Allocator, Array, Data, Failure, Handed, Out, chain, descriptor, object, zero},
     objects::{Device, Memory, MemoryId, Reports, Watch},
 };
 
@@ -81,6 +81,7 @@ fn request(info: &vk::MemoryAllocateInfo<'_>) -> Result<AllocateInfo, Failure> {
     request.flags.set(AllocateFlags::EXPORTABLE, exports.is_some_and(|it| !it.handle_types.is_empty()));
     let flags =
         chain::find::<vk::MemoryAllocateFlagsInfo<'_>>(info).map_or(vk::MemoryAllocateFlags::empty(), |it| it.flags);
+    request.flags.set(AllocateFlags::ZERO, flags.contains(zero::ALLOCATE_ZEROED));
     let captured = chain::find::<vk::MemoryOpaqueCaptureAddressAllocateInfo<'_>>(info);
     request.replay = match captured.map_or(0, |it| it.opaque_capture_address) {
         0 if flags.contains(vk::MemoryAllocateFlags::DEVICE_ADDRESS_CAPTURE_REPLAY) => Replay::Capture,

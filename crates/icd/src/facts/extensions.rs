@@ -4,7 +4,7 @@ use ash::{amd, ext, khr, vk};
 use std::ffi::CStr;
 
 use crate::{
-    border::{Failure, copy_text, name},
+    border::{Failure, copy_text, name, zero},
     objects::Face,
 };
 
@@ -44,6 +44,7 @@ pub(crate) const DEVICE: &[Extension] = &[
     (ext::physical_device_drm::NAME, 1),
     (ext::private_data::NAME, 1),
     (ext::queue_family_foreign::NAME, 1),
+    (zero::NAME, 1),
     (khr::bind_memory2::NAME, 1),
     (khr::buffer_device_address::NAME, 1),
     (khr::calibrated_timestamps::NAME, 1),

@@ -4,7 +4,7 @@ use amdgpu_winsys::winsys::Capabilities;
 use ash::vk;
 
 use crate::{
-    border::{Failure, chain, switches},
+    border::{Failure, chain, switches, zero::ZeroInitializeFeatures},
     objects::Gpu,
 };
 
@@ -22,12 +22,16 @@ pub(crate) fn core(gpu: &Gpu) -> vk::PhysicalDeviceFeatures {
 
 /// Declares the known feature structures with their supported features.
 ///
-/// The same table is used to answer queries and to check the features that a program enables.
+/// The same table is used to answer queries and to check the features that a program enables. Zeroed memory, which all GPUs support,
+/// is not in the table, because `ash` does not have its structure.
 macro_rules! known {
     ($($Structure:ident { $($field:ident: $value:expr),* })*) => {
         /// Fills in every known feature structure in the chain after `head`. Features that the table does not list are `false`.
         pub(crate) fn fill(gpu: &Gpu, head: &mut vk::PhysicalDeviceFeatures2<'_>) {
             head.features = core(gpu);
+            if let Some(out) = chain::find_mut::<ZeroInitializeFeatures<'_>>(head) {
+                out.zero_initialize_device_memory = vk::TRUE;
+            }
             $(if let Some(out) = chain::find_mut::<vk::$Structure<'_>>(head) {
                 *out = vk::$Structure { p_next: out.p_next, $($field: $value,)* ..vk::$Structure::default() };
             })*

@@ -184,6 +184,17 @@ impl Gpu {
         (buffer, memory)
     }
 
+    /// Makes a buffer as above; `None` if buffers cannot use this type of memory.
+    pub(crate) fn buffer_if_possible(&self, kind: u32, size: u64) -> Option<(vk::Buffer, vk::DeviceMemory)> {
+        let info = vk::BufferCreateInfo::default().size(size);
+        let asked = vk::DeviceBufferMemoryRequirements::default().create_info(&info);
+        let mut wanted = vk::MemoryRequirements2::default();
+        // SAFETY: the structures are valid.
+        unsafe { self.device.get_device_buffer_memory_requirements(&asked, &mut wanted) };
+        let is_possible = wanted.memory_requirements.memory_type_bits & 1 << kind != 0;
+        is_possible.then(|| self.buffer(kind, size))
+    }
+
     /// Destroys a buffer and its memory.
     pub(crate) fn discard(&self, (buffer, memory): (vk::Buffer, vk::DeviceMemory)) {
         // SAFETY: nothing uses the buffer.

@@ -154,6 +154,55 @@ fn a_device_that_disallows_overallocation_refuses_what_is_beyond_its_heap() {
     }
 }
 
+/// `VkPhysicalDeviceZeroInitializeDeviceMemoryFeaturesEXT`, which `ash` does not have.
+#[repr(C)]
+struct ZeroFeatures {
+    s_type: vk::StructureType,
+    p_next: *mut std::ffi::c_void,
+    zero_initialize_device_memory: vk::Bool32,
+}
+
+#[test]
+fn memory_that_is_asked_to_be_zero_is_zero_where_other_memory_was() {
+    let zero = c"VK_EXT_zero_initialize_device_memory";
+    for chip in CHIPS {
+        let s_type = vk::StructureType::from_raw(1_000_620_000);
+        let mut features = ZeroFeatures { s_type, p_next: std::ptr::null_mut(), zero_initialize_device_memory: 0 };
+        let mut asked = vk::PhysicalDeviceFeatures2::default();
+        asked.p_next = (&raw mut features).cast();
+        let gpu = Gpu::new(chip);
+        // SAFETY: the structures are valid.
+        unsafe { gpu.instance.get_physical_device_features2(gpu.physical, &mut asked) };
+        assert_eq!(features.zero_initialize_device_memory, vk::TRUE, "{chip}");
+        let gpu = Gpu::with(chip, &[zero], (&raw mut features).cast());
+        let size = 1 << 20;
+        let readable = gpu.buffer(gpu.host_type(), size);
+        for kind in 0..gpu.memory.memory_type_count {
+            let written = gpu.buffer_if_possible(kind, size);
+            let Some(written) = written else { continue };
+            // SAFETY: the buffer is bound.
+            gpu.run(0, |device, it| unsafe { device.cmd_fill_buffer(it, written.0, 0, vk::WHOLE_SIZE, u32::MAX) });
+            gpu.discard(written);
+            let flag = vk::MemoryAllocateFlags::from_raw(8);
+            let mut flags = vk::MemoryAllocateFlagsInfo::default().flags(flag);
+            let info = vk::MemoryAllocateInfo::default().allocation_size(size).memory_type_index(kind);
+            // SAFETY: the structures are valid.
+            let memory = unsafe { gpu.device.allocate_memory(&info.push_next(&mut flags), None) }.unwrap();
+            // SAFETY: the structure is valid.
+            let buffer =
+                unsafe { gpu.device.create_buffer(&vk::BufferCreateInfo::default().size(size), None) }.unwrap();
+            // SAFETY: both are live, and the memory is long enough.
+            unsafe { gpu.device.bind_buffer_memory(buffer, memory, 0) }.unwrap();
+            let region = vk::BufferCopy::default().size(size);
+            // SAFETY: both buffers are bound.
+            gpu.run(0, |device, it| unsafe { device.cmd_copy_buffer(it, buffer, readable.0, &[region]) });
+            assert!(gpu.read(readable.1, size as usize).iter().all(|&byte| byte == 0), "{chip}: type {kind}");
+            gpu.discard((buffer, memory));
+        }
+        gpu.discard(readable);
+    }
+}
+
 #[test]
 fn budgets_move_with_allocations() {
     let gpu = Gpu::new("navi21");
