@@ -29,6 +29,7 @@ pub(crate) const DEVICE: &[Extension] = &[
     (ext::device_address_binding_report::NAME, 1),
     (ext::device_fault::NAME, 2),
     (ext::device_memory_report::NAME, 2),
+    (ext::external_memory_acquire_unmodified::NAME, 1),
     (ext::external_memory_dma_buf::NAME, 1),
     (ext::external_memory_host::NAME, 1),
     (ext::global_priority::NAME, 2),

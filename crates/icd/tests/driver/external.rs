@@ -2,7 +2,7 @@
 
 use ash::vk;
 
-use crate::gpu::Gpu;
+use crate::gpu::{CHIPS, Gpu};
 
 #[test]
 fn memory_leaves_as_a_dma_buf_and_comes_back() {
@@ -37,6 +37,33 @@ fn memory_leaves_as_a_dma_buf_and_comes_back() {
     for memory in [memory, imported] {
         // SAFETY: nothing uses it.
         unsafe { gpu.device.free_memory(memory, None) };
+    }
+}
+
+#[test]
+fn memory_that_comes_back_unmodified_holds_what_it_held() {
+    for chip in CHIPS {
+        let gpu = Gpu::with(chip, &[ash::ext::external_memory_acquire_unmodified::NAME], std::ptr::null_mut());
+        let (buffer, memory) = gpu.buffer(gpu.host_type(), 8192);
+        let whole = vk::BufferMemoryBarrier2::default().buffer(buffer).size(vk::WHOLE_SIZE);
+        let foreign = vk::QUEUE_FAMILY_FOREIGN_EXT;
+        let released = [whole.src_queue_family_index(0).dst_queue_family_index(foreign)];
+        let mut unmodified = vk::ExternalMemoryAcquireUnmodifiedEXT::default().acquire_unmodified_memory(true);
+        let acquired = [whole.src_queue_family_index(foreign).dst_queue_family_index(0).push_next(&mut unmodified)];
+        gpu.run(0, |device, commands| {
+            // SAFETY: the buffer is bound, here and below.
+            unsafe { device.cmd_fill_buffer(commands, buffer, 0, vk::WHOLE_SIZE, 0x3c3c_3c3c) };
+            let barriers = vk::DependencyInfo::default().buffer_memory_barriers(&released);
+            // SAFETY: as above.
+            unsafe { device.cmd_pipeline_barrier2(commands, &barriers) };
+        });
+        gpu.run(0, |device, commands| {
+            let barriers = vk::DependencyInfo::default().buffer_memory_barriers(&acquired);
+            // SAFETY: as above.
+            unsafe { device.cmd_pipeline_barrier2(commands, &barriers) };
+        });
+        assert_eq!(gpu.read(memory, 8192), [0x3c; 8192], "{chip}");
+        gpu.discard((buffer, memory));
     }
 }
 
