@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use amdgpu_winsys::{
     heaps::{AdmissionPolicy, MemoryManager},
-    winsys::{Context, Priority},
+    winsys::{Context, FaultAccess, PAGE_SIZE, Priority},
 };
 use ash::vk;
 use nix::time::{ClockId, clock_gettime};
@@ -12,11 +12,17 @@ use nix::time::{ClockId, clock_gettime};
 use crate::{
     border::{
         Allocator, Array, Failure, Handed, Out, OutArray, chain, copy_text,
-        list::{DeviceFeatures, DeviceLists},
+        list::{self, DeviceFeatures, DeviceLists},
     },
     facts::{extensions, features},
     objects::{Device, Face, Gpu, Loss, PhysicalDevice, PrivateSlot, Queue, Reports},
 };
+
+/// The extension for which the addresses of objects are kept.
+const FAULTS: &str = "VK_EXT_device_fault";
+
+/// The GPU client that fetches instructions for shaders, as the library names it.
+const INSTRUCTIONS: &str = "SQC (inst)";
 
 pub(crate) fn create(
     physical: &PhysicalDevice,
@@ -26,6 +32,9 @@ pub(crate) fn create(
 ) -> Result<(), Failure> {
     let extensions = extensions::enabled(extensions::DEVICE, info.extensions())?;
     features::check(&physical.gpu, info, info.features())?;
+    if extensions.contains(&FAULTS) {
+        physical.gpu.watch.keep_map();
+    }
     let reports = Reports::new(info, &physical.gpu.memory, &physical.gpu.watch, &physical.program);
     let (mut queues, loss) = (Vec::new(), Loss::default());
     for wanted in info.queues() {
@@ -104,35 +113,46 @@ pub(crate) fn peer_memory(_: &Device, _heap: u32, _: u32, _: u32, mut out: Out<'
     out.set(Features::COPY_SRC | Features::COPY_DST | Features::GENERIC_SRC | Features::GENERIC_DST);
 }
 
-/// Returns the last page fault of the GPU, if there was one.
+/// Returns the last page fault of the GPU, if there was one: the page with the kind of access, and the fault status register with the
+/// hub that reported it. There is no vendor binary.
 pub(crate) fn fault(
     device: &Device,
     counts: &mut vk::DeviceFaultCountsEXT<'_>,
     info: Option<&mut vk::DeviceFaultInfoEXT<'_>>,
 ) -> Result<vk::Result, Failure> {
-    let fault = device.gpu.device.page_fault()?;
-    let has_room = counts.address_info_count > 0;
-    (counts.vendor_info_count, counts.vendor_binary_size) = (0, 0);
-    counts.address_info_count = u32::from(fault.is_some());
-    let Some(info) = info else { return Ok(vk::Result::SUCCESS) };
-    let Some(fault) = fault else {
+    let report = device.gpu.watch.fault_report(&device.gpu.device)?;
+    counts.vendor_binary_size = 0;
+    let found = u32::from(report.is_some());
+    let Some(info) = info else {
+        (counts.address_info_count, counts.vendor_info_count) = (found, found);
+        return Ok(vk::Result::SUCCESS);
+    };
+    let room = (counts.address_info_count.min(found), counts.vendor_info_count.min(found));
+    (counts.address_info_count, counts.vendor_info_count) = room;
+    let Some(report) = report else {
         info.description = copy_text("no page fault");
         return Ok(vk::Result::SUCCESS);
     };
-    info.description = copy_text(&format!("page fault at {}", fault.page));
-    if !has_room {
-        counts.address_info_count = 0;
-        return Ok(vk::Result::INCOMPLETE);
+    info.description = copy_text(&report.to_string());
+    if room.0 > 0 {
+        let address_type = match (report.status.access, report.client) {
+            (FaultAccess::Write | FaultAccess::Atomic, _) => vk::DeviceFaultAddressTypeEXT::WRITE_INVALID,
+            (FaultAccess::Read, Some(INSTRUCTIONS)) => vk::DeviceFaultAddressTypeEXT::EXECUTE_INVALID,
+            (FaultAccess::Read, _) => vk::DeviceFaultAddressTypeEXT::READ_INVALID,
+        };
+        let reported_address = report.fault.page.as_u64();
+        let address = vk::DeviceFaultAddressInfoEXT { address_type, reported_address, address_precision: PAGE_SIZE };
+        list::put_first(info.p_address_infos, address);
     }
-    crate::border::list::put_first(
-        info.p_address_infos,
-        vk::DeviceFaultAddressInfoEXT {
-            address_type: vk::DeviceFaultAddressTypeEXT::READ_INVALID,
-            reported_address: fault.page.as_u64(),
-            address_precision: 4096,
-        },
-    );
-    Ok(vk::Result::SUCCESS)
+    if room.1 > 0 {
+        let status = vk::DeviceFaultVendorInfoEXT {
+            description: copy_text("VM fault status register, and the VM hub (type in bits 0-7, index in bits 8-15)"),
+            vendor_fault_code: report.fault.status.into(),
+            vendor_fault_data: report.fault.hub.into(),
+        };
+        list::put_first(info.p_vendor_infos, status);
+    }
+    Ok(if room == (1, 1) { vk::Result::SUCCESS } else { vk::Result::INCOMPLETE })
 }
 
 /// The clocks that can be read together.

@@ -53,6 +53,16 @@ impl Gpu {
     ) -> Result<Self, Failure> {
         let memory = MemoryManager::new(&device, &TableOptions { profile: tables, ..TableOptions::default() })?;
         let tiles = device.info().surface_chip().ok();
-        Ok(Self { device, memory, residents: ResidencySet::default(), pci, render_minor, primary_minor, face, watch, tiles })
+        Ok(Self {
+            device,
+            memory,
+            residents: ResidencySet::default(),
+            pci,
+            render_minor,
+            primary_minor,
+            face,
+            watch,
+            tiles,
+        })
     }
 }

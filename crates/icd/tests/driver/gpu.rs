@@ -51,7 +51,7 @@ pub(crate) struct Messenger {
 
 /// A device with every queue, and what it was made of.
 pub(crate) struct Gpu {
-    pub(crate) entry: ash::Entry,
+    _entry: ash::Entry,
     pub(crate) instance: ash::Instance,
     messenger: Option<(ash::ext::debug_utils::Instance, vk::DebugUtilsMessengerEXT)>,
     pub(crate) physical: vk::PhysicalDevice,
@@ -99,19 +99,15 @@ impl Gpu {
     }
 
     /// Opens a chip as above, with a messenger for addresses.
-    pub(crate) fn with_messenger(
-        chip: &str,
-        more: &[&CStr],
-        chain: *mut c_void,
-        messenger: Option<Messenger>,
-    ) -> Self {
+    pub(crate) fn with_messenger(chip: &str, more: &[&CStr], chain: *mut c_void, messenger: Option<Messenger>) -> Self {
         let entry = entry();
         let names = [ash::ext::debug_utils::NAME.as_ptr()];
-        let info = vk::InstanceCreateInfo::default().enabled_extension_names(&names);
+        let names = if messenger.is_some() { &names[..] } else { &[] };
+        let info = vk::InstanceCreateInfo::default().enabled_extension_names(names);
         // SAFETY: the structure is valid.
         let instance = unsafe { entry.create_instance(&info, None) }.unwrap();
-        let messages = ash::ext::debug_utils::Instance::new(&entry, &instance);
         let messenger = messenger.map(|Messenger { function, user }| {
+            let messages = ash::ext::debug_utils::Instance::new(&entry, &instance);
             let mut info = vk::DebugUtilsMessengerCreateInfoEXT::default()
                 .message_severity(vk::DebugUtilsMessageSeverityFlagsEXT::INFO)
                 .message_type(vk::DebugUtilsMessageTypeFlagsEXT::DEVICE_ADDRESS_BINDING)
@@ -146,7 +142,7 @@ impl Gpu {
             .push_next(&mut coherent);
         // SAFETY: the structure is valid.
         let device = unsafe { instance.create_device(physical, &info, None) }.unwrap();
-        Self { entry, instance, messenger, physical, device, families, memory }
+        Self { _entry: entry, instance, messenger, physical, device, families, memory }
     }
 
     /// Returns the first queue of a family.

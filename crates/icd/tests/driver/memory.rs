@@ -129,8 +129,7 @@ fn a_device_that_disallows_overallocation_refuses_what_is_beyond_its_heap() {
         for (behaviour, is_refused) in
             [(Behaviour::DISALLOWED, true), (Behaviour::ALLOWED, false), (Behaviour::DEFAULT, false)]
         {
-            let mut wish =
-                vk::DeviceMemoryOverallocationCreateInfoAMD::default().overallocation_behavior(behaviour);
+            let mut wish = vk::DeviceMemoryOverallocationCreateInfoAMD::default().overallocation_behavior(behaviour);
             let names = [ash::amd::memory_overallocation_behavior::NAME];
             let gpu = Gpu::with(chip, &names, (&raw mut wish).cast());
             let heap = gpu.memory.memory_types[0].heap_index as usize;

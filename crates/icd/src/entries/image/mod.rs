@@ -95,12 +95,7 @@ pub(crate) fn sparse_requirements_without(
     *count = 0;
 }
 
-pub(crate) fn bind(
-    device: &Device,
-    handle: vk::Image,
-    memory: vk::DeviceMemory,
-    offset: u64,
-) -> Result<(), Failure> {
+pub(crate) fn bind(device: &Device, handle: vk::Image, memory: vk::DeviceMemory, offset: u64) -> Result<(), Failure> {
     let image = object::<Image>(handle).ok_or(UNKNOWN)?;
     image.bind(memory, offset)?;
     device.reports.addresses.bound(handle, image.address_and_size());

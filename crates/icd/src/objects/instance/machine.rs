@@ -73,7 +73,11 @@ impl Machine {
             Found::Simulated(name, number) => {
                 let profile = amdgpu_sim::profile(name).ok_or(ash::vk::Result::ERROR_INITIALIZATION_FAILED)?;
                 let pci = PciAddress { domain: 0, bus: number.saturating_add(3), device: 0, function: 0 };
-                (Device::with_observer(SimKernel::open(profile), watch.clone())?, pci, (FIRST_RENDER_MINOR + u32::from(*number), None))
+                (
+                    Device::with_observer(SimKernel::open(profile), watch.clone())?,
+                    pci,
+                    (FIRST_RENDER_MINOR + u32::from(*number), None),
+                )
             }
         };
         Gpu::new((device, watch), pci, minors, self.face, self.tables)

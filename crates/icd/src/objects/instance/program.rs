@@ -56,8 +56,11 @@ impl Program {
         } else {
             c"the object no longer has these GPU addresses"
         };
-        let objects =
-            [vk::DebugUtilsObjectNameInfoEXT { object_type, object_handle, ..vk::DebugUtilsObjectNameInfoEXT::default() }];
+        let objects = [vk::DebugUtilsObjectNameInfoEXT {
+            object_type,
+            object_handle,
+            ..vk::DebugUtilsObjectNameInfoEXT::default()
+        }];
         let message = vk::DebugUtilsMessengerCallbackDataEXT::default()
             .message_id_name(c"amdgpu-winsys")
             .message(text)

@@ -4,15 +4,19 @@ use std::{
     cell::Cell,
     collections::{BTreeMap, VecDeque},
     sync::{
-        Arc, Weak,
+        Arc, OnceLock, Weak,
         atomic::{AtomicBool, Ordering},
     },
 };
 
-use amdgpu_winsys::winsys::{Event, Observer};
+use amdgpu_winsys::winsys::{Device, Event, FaultReport, Observer, VaMap};
 use parking_lot::Mutex;
 
 use super::Reports;
+use crate::border::Failure;
+
+/// The number of ranges that are remembered after they were unbound.
+const FREED_RANGES: usize = 256;
 
 thread_local! {
     /// `true` while this thread allocates or frees memory that the driver reports with its Vulkan object.
@@ -26,8 +30,10 @@ pub(crate) struct Watch(Arc<Shared>);
 
 #[derive(Debug, Default)]
 struct Shared {
-    /// `true` if a device reports its memory. Without one an event costs one load.
+    /// `true` if a device reports its memory. Without one and without a map, an event costs two loads.
     has_listeners: AtomicBool,
+    /// The addresses of all objects since a device needs them to explain faults.
+    map: OnceLock<VaMap>,
     state: Mutex<State>,
 }
 
@@ -49,6 +55,21 @@ impl Watch {
         self.0.has_listeners.store(true, Ordering::Release);
     }
 
+    /// Keeps the addresses of objects from now on, so that a fault is explained by the object at its address.
+    pub(crate) fn keep_map(&self) {
+        self.0.map.get_or_init(|| VaMap::new(FREED_RANGES));
+    }
+
+    /// Returns the last page fault of a device of this watch; `None` if there was none.
+    ///
+    /// # Errors
+    ///
+    /// The errors of the kernel.
+    pub(crate) fn fault_report(&self, device: &Device) -> Result<Option<FaultReport>, Failure> {
+        let nothing_known = VaMap::new(0);
+        Ok(device.fault_report(self.0.map.get().unwrap_or(&nothing_known), None)?)
+    }
+
     /// Calls a function that allocates or frees the memory of a Vulkan object.
     pub(crate) fn of_object<T>(work: impl FnOnce() -> T) -> T {
         let before = IS_REPORTED.replace(true);
@@ -60,6 +81,9 @@ impl Watch {
 
 impl Observer for Watch {
     fn observe(&self, event: &Event) {
+        if let Some(map) = self.0.map.get() {
+            map.observe(event);
+        }
         if !self.0.has_listeners.load(Ordering::Acquire) {
             return;
         }
