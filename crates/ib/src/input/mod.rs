@@ -8,6 +8,7 @@ mod error;
 mod file_name;
 mod ib;
 mod kept;
+mod live_ring;
 mod mesa;
 mod pasted;
 mod umr;
@@ -77,6 +78,12 @@ impl Input {
         let file = File::open(path).map_err(|error| InputError::Io { name: name.clone(), error })?;
         if file.metadata().is_ok_and(|about| about.is_dir()) {
             return Err(InputError::Directory { name });
+        }
+        if let Some(ring) = live_ring::ring(path) {
+            let mut bytes = Vec::new();
+            let read = file.take(MOST_BYTES).read_to_end(&mut bytes);
+            read.map_err(|error| InputError::Io { name: name.clone(), error })?;
+            return live_ring::read(ring, &bytes, &name).map(Self::Ibs);
         }
         let mut input = Self::read(file, &name)?;
         if let (Self::Ibs(contents), Some(facts)) = (&mut input, Kept::name(path))

@@ -14,7 +14,7 @@ use amdgpu_winsys::{
 };
 
 pub use facts::{Coredump, DumpedRing, EngineRegister, Fault, MissingIb, Soc, TimedOut};
-use ring::Ring;
+pub(super) use ring::Ring;
 
 use super::{
     content::hexadecimal,
@@ -220,7 +220,7 @@ fn register(line: &str) -> Option<EngineRegister> {
 }
 
 /// Returns the kind of engine for a ring name such as gfx_0.0.0, comp_1.0.0 or sdma0; `None` for video and other rings.
-fn engine(name: &str) -> Option<Engine> {
+pub(super) fn engine(name: &str) -> Option<Engine> {
     let starts = [("gfx", Engine::Gfx), ("comp", Engine::Compute), ("sdma", Engine::Sdma)];
     starts.into_iter().find(|(start, _)| name.trim().starts_with(start)).map(|(_, engine)| engine)
 }

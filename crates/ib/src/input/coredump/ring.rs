@@ -12,22 +12,22 @@ const MOST: u64 = 1 << 14;
 
 /// A ring with its contents.
 #[derive(Default)]
-pub(super) struct Ring {
-    pub(super) name: String,
-    pub(super) read: u64,
-    pub(super) write: u64,
-    pub(super) mask: u64,
-    pub(super) dwords: Vec<u32>,
+pub(in crate::input) struct Ring {
+    pub(in crate::input) name: String,
+    pub(in crate::input) read: u64,
+    pub(in crate::input) write: u64,
+    pub(in crate::input) mask: u64,
+    pub(in crate::input) dwords: Vec<u32>,
 }
 
 impl Ring {
     /// Returns the number of dwords from the read pointer to the write pointer. Both pointers increase beyond the end of the ring.
-    pub(super) fn waiting(&self) -> u64 {
+    pub(in crate::input) fn waiting(&self) -> u64 {
         self.write.wrapping_sub(self.read) & self.mask
     }
 
     /// Returns the dwords from the read pointer to the write pointer, or the first of them if the dump is truncated.
-    pub(super) fn pending(&self) -> Vec<u32> {
+    pub(in crate::input) fn pending(&self) -> Vec<u32> {
         self.part(self.read, self.waiting())
     }
 
@@ -39,7 +39,7 @@ impl Ring {
 
     /// Returns the dwords before the write pointer with the last job, from the start of a job. An engine that has fetched all of its
     /// ring still works on that job, because it fetches long before it executes.
-    pub(super) fn last_jobs(&self, target: Option<Target>) -> Vec<u32> {
+    pub(in crate::input) fn last_jobs(&self, target: Option<Target>) -> Vec<u32> {
         let size = self.mask.saturating_add(1).min(self.dwords.len() as u64).min(MOST);
         let unit = if matches!(target, Some(Target::Sdma(_))) { JOB_UNITS.1 } else { JOB_UNITS.0 };
         let before = |len: u64| self.part(self.write.wrapping_sub(len), len);
