@@ -22,6 +22,12 @@ pub(crate) enum Accessor {
     Commands,
     /// A copy engine.
     Copy,
+    /// A video engine.
+    Video,
+    /// The display.
+    Display,
+    /// A firmware's processor.
+    Firmware,
     /// Another part.
     Other,
 }
@@ -53,16 +59,33 @@ impl PageFault {
 
     /// Returns what accessed the memory.
     pub(crate) fn accessor(&self) -> Option<Accessor> {
+        // The kernel takes the client from the status, which may be none at all or that of another fault.
+        if self.status.is_some() && self.own_status().is_none() {
+            return None;
+        }
         let name = self.client_name()?;
+        let is_any = |starts: &[&str]| starts.iter().any(|start| name.starts_with(start));
+        if self.status.is_some_and(|(_, layout)| layout == StatusLayout::Old) && is_any(&["TC"]) {
+            // GFX6 to GFX8 name the channel of the texture cache.
+            return Some(Accessor::ShaderMemory);
+        }
         Some(match name.as_str() {
             "TCP" => Accessor::ShaderMemory,
             "SQC (data)" => Accessor::ShaderScalar,
             "SQC (inst)" => Accessor::ShaderCode,
             "CPF" | "CPC" | "CPG" => Accessor::Commands,
-            _ if name.starts_with("SDMA") => Accessor::Copy,
+            _ if is_any(&["SDM"]) => Accessor::Copy,
+            _ if is_any(&["VCN", "UVD", "VCE", "JPEG"]) => Accessor::Video,
+            _ if is_any(&["DCE", "DCN", "DMC"]) => Accessor::Display,
+            _ if is_any(&["MP0", "MP1", "RLC"]) => Accessor::Firmware,
             "CB" | "DB" | "CB/DB" | "IA" | "WD" | "GE1" | "GE2" | "PA" => Accessor::FixedFunction,
             _ => Accessor::Other,
         })
+    }
+
+    /// Returns the decoded status if it is this fault's.
+    pub(crate) fn own_status(&self) -> Option<FaultStatus> {
+        self.decoded().filter(|_| !self.is_mismatch())
     }
 
     /// Returns `true` if the status belongs to an earlier fault, because its VMID is another one.
@@ -72,12 +95,12 @@ impl PageFault {
 
     /// Returns `true` if the page was mapped and only the permission to write was missing.
     pub(crate) fn is_read_only(&self) -> bool {
-        self.decoded().is_some_and(|status| status.permissions == 4)
+        self.own_status().is_some_and(|status| status.permissions == 4)
     }
 
     /// Returns the access as words, such as "read of an unmapped page".
     pub(crate) fn access(&self) -> String {
-        let Some(status) = self.decoded() else { return "access (its status was not recorded)".to_owned() };
+        let Some(status) = self.own_status() else { return "access (its status was not recorded)".to_owned() };
         let how = match status.access {
             FaultAccess::Read => "read",
             FaultAccess::Write => "write",
@@ -97,8 +120,7 @@ impl PageFault {
         let mut parts = vec![format!("{} at {address}", self.access())];
         match (self.client_name(), self.accessor()) {
             (Some(name), Some(accessor)) => parts.push(format!("by {name}{}", accessor.explained())),
-            (Some(name), None) => parts.push(format!("by {name}")),
-            (None, _) => {}
+            _ => {}
         }
         parts.push(self.hub.clone());
         let vmid = self.vmid.or_else(|| self.decoded().map(|status| status.vmid));
@@ -132,6 +154,9 @@ impl Accessor {
             Self::FixedFunction => " (fixed function)",
             Self::Commands => " (command processor)",
             Self::Copy => " (copy engine)",
+            Self::Video => " (video engine)",
+            Self::Display => " (display)",
+            Self::Firmware => " (a firmware)",
             Self::Other => "",
         }
     }

@@ -30,6 +30,8 @@ pub(crate) struct Gatherer {
     done: Vec<Incident>,
     dropped: u64,
     bridge: Option<Event>,
+    /// What the security processor refused last, while nothing else was wrong with the GPU.
+    refusal: Option<(Option<Bus>, Event)>,
     last_stamp: Option<Stamp>,
     /// The GPU of the last line that named one, for lines that follow without it.
     last_touched: usize,
@@ -62,6 +64,16 @@ impl Gatherer {
                 self.bridge = Some(event);
                 return;
             }
+            Message::Started { text } => {
+                self.started(line.gpu.or_else(|| text.split_whitespace().find_map(Bus::parse)));
+                return;
+            }
+            Message::Psp { command } if self.find(line.gpu).is_none() && is_lead(command) => {
+                let (text, stamp) = (format!("PSP refuses {}", short(command)), line.stamp);
+                let event = Event { kind: Kind::Psp, text, number: None, is_after: false, count: 1, stamp, place };
+                self.refusal = Some((line.gpu, event));
+                return;
+            }
             _ => {}
         }
         self.narrow(line, &message);
@@ -72,6 +84,7 @@ impl Gatherer {
         if !matches!(
             message,
             Message::FaultAddress { .. }
+                | Message::OldFault { .. }
                 | Message::FaultStatus { .. }
                 | Message::FaultClient { .. }
                 | Message::Process(_)
@@ -96,7 +109,7 @@ impl Gatherer {
     /// Forgets the clock and the kernel, before another input.
     pub(crate) fn next_input(&mut self) {
         self.close_all();
-        (self.kernel, self.last_stamp, self.bridge) = (Kernel::default(), None, None);
+        (self.kernel, self.last_stamp, self.bridge, self.refusal) = (Kernel::default(), None, None, None);
     }
 
     /// Returns the incidents in order, and the number of others that were not kept.
@@ -157,7 +170,15 @@ impl Gatherer {
 
     fn reboot(&mut self) {
         self.close_all();
-        (self.kernel, self.last_stamp, self.bridge) = (Kernel::default(), None, None);
+        (self.kernel, self.last_stamp, self.bridge, self.refusal) = (Kernel::default(), None, None, None);
+    }
+
+    /// Forgets firmware files that were missing, because the driver started without them.
+    fn started(&mut self, gpu: Option<Bus>) {
+        let is_own = |incident: &Incident| gpu.is_none() || incident.gpu.is_none() || incident.gpu == gpu;
+        self.open.retain(|incident| !(is_own(incident) && incident.is_firmware_alone()));
+        self.fault = None;
+        self.last_touched = self.open.len().saturating_sub(1);
     }
 
     /// Concludes from the form of a line which kernels write it.
@@ -170,6 +191,10 @@ impl Gatherer {
         match message {
             Message::RingReset { .. } => self.kernel.narrow(Some(Release(6, 13)), None),
             Message::Reset { source: Some(_) } => self.kernel.narrow(Some(Release(6, 17)), None),
+            Message::Process(_) if line.text.starts_with("Process information: ") => {
+                self.kernel.narrow(None, Some(Release(6, 14)));
+            }
+            Message::Process(_) => self.kernel.narrow(Some(Release(6, 15)), None),
             _ => {}
         }
     }
@@ -256,6 +281,13 @@ impl Gatherer {
                 incident.events.push(bridge);
             }
         }
+        if let Some((of, refusal)) = self.refusal.take() {
+            let gap = stamp.zip(refusal.stamp).and_then(|(now, then)| now.since(then));
+            let is_own = of.is_none() || gpu.is_none() || of == gpu;
+            if is_own && gap.is_none_or(|gap| gap.abs() < LONGEST) {
+                incident.events.push(refusal);
+            }
+        }
         self.open.push(incident);
         Some(self.open.len() - 1)
     }
@@ -291,18 +323,26 @@ impl Gatherer {
     }
 }
 
+/// Returns `true` if the refusal of a command by the security processor may lead to a hang. What trusted applications are told, such
+/// as those of copy protection for displays, is refused often, and nothing follows.
+fn is_lead(command: &str) -> bool {
+    !["UNLOAD_TA", "LOAD_TA", "INVOKE_CMD"].iter().any(|harmless| command.starts_with(harmless))
+}
+
 /// Returns `true` if a message may be the first one of an incident.
 fn begins(message: &Message<'_>) -> bool {
     !matches!(
         message,
         Message::Process(_)
             | Message::FaultAddress { .. }
+            | Message::OldFault { .. }
             | Message::FaultStatus { .. }
             | Message::FaultClient { .. }
             | Message::Psp { .. }
             | Message::Kernel(_)
             | Message::Parameters(_)
             | Message::Bridge(_)
+            | Message::Started { .. }
     )
 }
 
@@ -482,6 +522,13 @@ fn apply(
             known.address = Some(extend(address));
             return fault;
         }
+        Message::OldFault { address, vmid, pasid, client } => {
+            let known = incident.faults.get_mut(fault?)?;
+            known.address = Some(address);
+            (known.vmid, known.pasid) = (vmid.or(known.vmid), pasid.or(known.pasid));
+            known.client = client.map(short).or_else(|| known.client.take());
+            return fault;
+        }
         Message::FaultStatus { status, is_gfx9, is_old } => {
             let known = incident.faults.get_mut(fault?)?;
             let layout = if is_old {
@@ -539,7 +586,7 @@ fn apply(
         Message::HardwareError(text) => event(incident, Kind::HardwareError, short(text), None),
         Message::KfdStuck(text) => event(incident, Kind::KfdStuck, short(text), None),
         Message::Dumping => incident.has_dump = true,
-        Message::Kernel(_) | Message::Parameters(_) | Message::Bridge(_) => {}
+        Message::Kernel(_) | Message::Parameters(_) | Message::Bridge(_) | Message::Started { .. } => {}
     }
     None
 }
@@ -573,8 +620,10 @@ fn name(incident: &mut Incident, process: Process, fault: Option<usize>) -> Opti
 fn page_fault(incident: &mut Incident, fault: PageFault) -> Option<usize> {
     // The first one has the status; the status of later ones is often 0, because the register is latched.
     let same = incident.faults.iter().position(|known| {
-        (known.vmid, known.pasid, &known.hub, known.is_after_reset)
-            == (fault.vmid, fault.pasid, &fault.hub, fault.is_after_reset)
+        // The first line of a fault of GFX6 to GFX8 has no address space.
+        let space = (fault.vmid, fault.pasid);
+        (space == (None, None) || (known.vmid, known.pasid) == space)
+            && (&known.hub, known.is_after_reset) == (&fault.hub, fault.is_after_reset)
             && known.process.as_ref().map(|process| process.pid) == fault.process.as_ref().map(|process| process.pid)
             && known.address.is_some()
     });

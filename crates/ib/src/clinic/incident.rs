@@ -272,6 +272,12 @@ impl Incident {
         !self.rings.is_empty() || !self.steps.is_empty()
     }
 
+    /// Returns `true` if files of firmware were missing, and nothing else is known.
+    pub(crate) fn is_firmware_alone(&self) -> bool {
+        let is_firmware = |event: &Event| event.kind == Kind::Firmware;
+        !self.events.is_empty() && self.events.iter().all(is_firmware) && self.faults.is_empty() && !self.is_hang()
+    }
+
     /// Returns the ring that timed out first.
     pub(crate) fn ring(&self) -> Option<&RingTimeOut> {
         self.rings.first()

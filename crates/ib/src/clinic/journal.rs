@@ -1,4 +1,4 @@
-//! The journal in its own formats: JSON, one object a line, and the export format, one field a line.
+//! The journal in its own formats: JSON, one object a line, and the export and verbose formats, one field a line.
 
 use std::time::Duration;
 
@@ -57,6 +57,13 @@ impl Export {
     pub(crate) fn line(&mut self, line: &str) -> (bool, Option<Entry>) {
         if line.starts_with("__CURSOR=") {
             return (true, self.end(true));
+        }
+        // journalctl -o verbose: a time, and the cursor in brackets. The fields are those of the export format, indented.
+        if let Some((_, cursor)) = line.split_once(" [s=").filter(|_| line.ends_with(']')) {
+            let before = self.end(true);
+            let micros = cursor.split(';').find_map(|part| u64::from_str_radix(part.strip_prefix("m=")?, 16).ok());
+            self.entry.stamp = micros.map(|micros| Stamp::boot(Duration::from_micros(micros).as_secs_f64()));
+            return (true, before);
         }
         if !self.is_open {
             return (false, None);
@@ -117,5 +124,10 @@ mod tests {
         let entries: Vec<_> = lines.iter().filter_map(|line| export.line(line).1).collect();
         assert_eq!(entries, [Entry { message: "amdgpu: x".into(), stamp: Some(Stamp::boot(2.0)), is_kernel: true }]);
         assert!(!Export::default().line("MESSAGE=x").0);
+        let mut verbose = Export::default();
+        let head = "Sun 2026-11-29 10:16:18.123456 UTC [s=ab;i=1;b=2;m=1e8480;t=4;x=5]";
+        let lines = [head, "MESSAGE=amdgpu: x", "_TRANSPORT=kernel", head];
+        let entries: Vec<_> = lines.iter().filter_map(|line| verbose.line(line).1).collect();
+        assert_eq!(entries, [Entry { message: "amdgpu: x".into(), stamp: Some(Stamp::boot(2.0)), is_kernel: true }]);
     }
 }

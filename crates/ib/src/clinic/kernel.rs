@@ -30,6 +30,8 @@ pub(crate) enum RingKind {
     Compute,
     Copy,
     Video,
+    /// A ring of the scheduler itself, or of an engine that is newer than this program.
+    Other,
 }
 
 impl RingKind {
@@ -39,7 +41,8 @@ impl RingKind {
             _ if ring.starts_with("gfx") => Self::Graphics,
             _ if ring.starts_with("comp") => Self::Compute,
             _ if ring.starts_with("sdma") || ring.starts_with("page") => Self::Copy,
-            _ => Self::Video,
+            _ if ["uvd", "vce", "vcn", "jpeg", "vpe"].iter().any(|engine| ring.starts_with(engine)) => Self::Video,
+            _ => Self::Other,
         }
     }
 
@@ -50,6 +53,7 @@ impl RingKind {
             Self::Compute => "compute",
             Self::Copy => "copy engine",
             Self::Video => "video",
+            Self::Other => "other",
         }
     }
 }
@@ -93,6 +97,11 @@ impl Kernel {
         if let Some(value) = line.split_whitespace().find_map(|word| word.strip_prefix("amdgpu.lockup_timeout=")) {
             self.lockup_timeout = Some(value.chars().take(64).collect());
         }
+    }
+
+    /// Returns `true` if the kernel certainly writes no line about the process of its own jobs (`amdgpu_vm_print_task_info`).
+    pub(crate) fn leaves_out_own_jobs(&self) -> bool {
+        self.release.or(self.at_least).is_some_and(|release| release >= Release(6, 15))
     }
 
     /// Returns `true` if jobs certainly may run for 2 seconds alone.
@@ -158,7 +167,8 @@ impl Kernel {
             RingKind::Graphics => 0,
             RingKind::Compute => 1,
             RingKind::Copy => 2,
-            RingKind::Video => 3,
+            // `amdgpu_fence_driver_init_ring` and `amdgpu_device_init_schedulers` give all others the time of video rings.
+            RingKind::Video | RingKind::Other => 3,
         };
         match parts.get(index)?.parse::<i64>().ok()? {
             0 => None,

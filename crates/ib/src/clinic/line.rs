@@ -128,6 +128,12 @@ impl<'l> Line<'l> {
     /// Parses a line. Colours must be removed before.
     pub(crate) fn parse(line: &'l str) -> Self {
         let mut rest = line.trim_end();
+        while let Some(inner) =
+            ["<br>", "<br/>", "<br />", "</pre>", "</code>"].iter().find_map(|end| rest.strip_suffix(end))
+        {
+            rest = inner.trim_end();
+        }
+        let whole = rest;
         while let Some(inner) = rest.trim_start().strip_prefix('>') {
             rest = inner;
         }
@@ -150,8 +156,23 @@ impl<'l> Line<'l> {
             Self { stamp, gpu: None, origin, has_module: false, has_address: false, is_driver: false, text: rest };
         if origin == Origin::Kernel {
             line.strip_driver();
+            if !line.is_driver {
+                line.search(whole);
+            }
         }
         line
+    }
+
+    /// Searches for the driver's prefix behind a head of another form: of other tools, or numbers of lines.
+    fn search(&mut self, whole: &'l str) {
+        let Some(at) = driver(whole) else { return };
+        let (head, rest) = whole.split_at(at);
+        if !is_plain_head(head) {
+            return;
+        }
+        self.stamp = self.stamp.or_else(|| head_time(head));
+        self.text = rest;
+        self.strip_driver();
     }
 
     /// Removes what the driver and DRM put before the text.
@@ -329,6 +350,41 @@ fn device(text: &str) -> Option<(Bus, &str)> {
     Some((Bus::parse(text.get(..end)?.strip_suffix(':')?)?, text.get(end + 1..)?))
 }
 
+/// Returns the place at which the driver's prefix begins, not far from the start of a line.
+fn driver(line: &str) -> Option<usize> {
+    const MOST: usize = 200;
+    let end = (0..=line.len().min(MOST)).rev().find(|at| line.is_char_boundary(*at))?;
+    let near = &line[..end];
+    let place = |part: &str| near.find(part);
+    let bus = near.match_indices("amdgpu ").find(|(at, _)| device(&line[at + 7..]).is_some()).map(|(at, _)| at);
+    [bus, place("amdgpu: "), place("[drm"), place("drmn")]
+        .into_iter()
+        .flatten()
+        .min()
+        .filter(|at| is_driver(&line[*at..]))
+}
+
+/// Returns `true` if what precedes the driver's prefix is a time, a host, the kernel's name or numbers, and names no program.
+fn is_plain_head(head: &str) -> bool {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    head.split_whitespace().all(|word| {
+        let Some(name) = word.strip_suffix(':') else { return !word.contains("]:") };
+        // `kernel:`, `12:` of a numbered line, and `FILE:12:` of a search.
+        name == "kernel" || is_number(name) || name.rsplit_once(':').is_some_and(|(_, number)| is_number(number))
+    })
+}
+
+/// Returns the time in a head: seconds since boot in brackets, a time of day, or seconds since 1970.
+fn head_time(head: &str) -> Option<Stamp> {
+    let bracket =
+        head.split_once('[').and_then(|(_, inside)| seconds(inside.split_whitespace().next()?.trim_end_matches(']')));
+    let unix = || {
+        let Stamp { micros, .. } = seconds(head.split_whitespace().next()?)?;
+        (micros > 365 * DAY).then_some(Stamp { clock: Clock::Day, micros: micros % DAY })
+    };
+    bracket.or_else(|| time_of_day(head).map(|(stamp, _)| stamp)).or_else(unix)
+}
+
 /// Returns `true` if a text begins as the driver's messages do.
 fn is_driver(text: &str) -> bool {
     let is_bus = |rest: &str| device(rest).is_some();
@@ -401,6 +457,45 @@ mod tests {
             let parsed = Line::parse(line);
             assert_eq!((parsed.origin, parsed.is_driver), (Origin::Program, false), "{line}");
         }
+    }
+
+    #[test]
+    fn heads_of_other_tools_are_skipped_and_those_of_programs_are_not() {
+        let message = "amdgpu 0000:c2:00.0: amdgpu: GPU reset begin!";
+        for (head, has_time) in [
+            ("Sun 2026-11-29 10:16:18 UTC host kernel: ", true),
+            ("Sun 2026-11-29 10:16:18 UTC host init.scope kernel: ", true),
+            ("11/29/2026 10:16:18 AM host kernel: ", true),
+            ("10:16:18 kernel: ", true),
+            ("1795947378.123456 host kernel: ", true),
+            ("[ 5120.101221 <    0.000003 >] host kernel: ", true),
+            ("[ 5120.101221 <    0.000003>] ", true),
+            ("[<    0.000003>] ", false),
+            ("* [ 5120.101221] ", true),
+            ("12: [ 5120.101221] ", true),
+            ("kern.log:12:[ 5120.101221] ", true),
+        ] {
+            let line = format!("{head}{message}");
+            let parsed = Line::parse(&line);
+            assert_eq!(
+                (parsed.text, parsed.is_driver, parsed.gpu.is_some()),
+                ("GPU reset begin!", true, true),
+                "{head}"
+            );
+            assert_eq!(parsed.stamp.is_some(), has_time, "{head}");
+        }
+        for head in [
+            "Sun 2026-11-29 10:16:18 UTC host evil[12]: ",
+            "11/29/2026 10:16:18 AM host evil: ",
+            "10:16:18 evil[1]: ",
+            "1795947378.123456 host evil[12]: kernel: ",
+            "evil: says ",
+            "[evil]: ",
+        ] {
+            let line = format!("{head}{message}");
+            assert!(!Line::parse(&line).is_driver, "{head}");
+        }
+        assert_eq!(Line::parse("<pre>[ 5120.1] amdgpu: GPU reset begin!<br></pre>").text, "GPU reset begin!");
     }
 
     #[test]

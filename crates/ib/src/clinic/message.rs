@@ -82,6 +82,8 @@ pub(crate) enum Message<'t> {
     Fault { hub: &'t str, vmid: Option<u8>, pasid: Option<u32>, is_retry: bool, process: Option<Process> },
     /// The address of a page fault.
     FaultAddress { address: u64 },
+    /// The address, address space and client of a page fault of GFX6 to GFX8, in one line.
+    OldFault { address: u64, vmid: Option<u8>, pasid: Option<u32>, client: Option<&'t str> },
     /// The status of a page fault; `is_old` for the layout before GFX9.
     FaultStatus { status: u32, is_gfx9: bool, is_old: bool },
     /// The client of a page fault, by name.
@@ -98,6 +100,8 @@ pub(crate) enum Message<'t> {
     Firmware { file: &'t str, error: Option<i32> },
     /// The driver did not start.
     NotStarted { text: &'t str },
+    /// The driver started, and names the GPU at the end of its text.
+    Started { text: &'t str },
     /// A submission has more memory than there is.
     NoMemory,
     /// A framebuffer was not pinned.
@@ -171,7 +175,7 @@ impl<'t> Message<'t> {
                 if text.starts_with("VM fault (") {
                     return old_fault(text);
                 }
-                status(text)
+                old_address(text).or_else(|| status(text))
             }
             b'[' => fault(text).or_else(|| {
                 (text.starts_with("[CRTC:") && text.ends_with("flip_done timed out")).then_some(M::DisplayWaits)
@@ -197,6 +201,11 @@ impl<'t> Message<'t> {
                     return Some(M::Wedged { is_recovered: !end.starts_with("needs recovery") });
                 }
                 text.starts_with("device lost from bus").then_some(M::Unreachable(text))
+            }
+            b'I' if text.starts_with("Initialized amdgpu ") => Some(M::Started { text }),
+            b'I' if text.starts_with("IB test failed on ") => Some(M::PartFailed { text, error: last_number(text) }),
+            b'a' if text.starts_with("amdgpu_device_ip_resume failed") => {
+                Some(M::PartFailed { text, error: last_number(text) })
             }
             b'I' => {
                 let end = rest("Illegal ")?;
@@ -264,6 +273,9 @@ fn unusual(text: &str) -> Option<Message<'_>> {
 }
 
 fn ring(text: &str) -> Option<Message<'_>> {
+    if let Some((ring, error)) = text.split_once(" test failed (") {
+        return (!ring.contains(' ')).then(|| M::PartFailed { text, error: last_number(error) });
+    }
     let (ring, rest) = text.split_once(" timeout, ")?;
     if ring.contains(' ') {
         return None;
@@ -307,6 +319,9 @@ fn start_with_g(text: &str) -> Option<Message<'_>> {
         return status(text);
     }
     let rest = text.strip_prefix("GPU ")?;
+    if rest.starts_with("over temperature range") {
+        return Some(M::TooHot { is_off: false, is_hardware: rest.contains("HW CTF") });
+    }
     if rest.starts_with("reset begin!") || rest.starts_with("jobs stop begin!") {
         let source = rest.split_once("Source:").and_then(|(_, source)| source.trim().parse().ok());
         return Some(M::Reset { source });
@@ -387,8 +402,21 @@ fn fault(text: &str) -> Option<Message<'_>> {
 
 /// Parses `VM fault (0x02, vmid 3, pasid 32770) at page 1234, read from 'TC4' ...` of GFX6 to GFX8: the page, which has 4 KiB.
 fn old_fault(text: &str) -> Option<Message<'_>> {
-    let (_, page) = text.split_once(") at page ")?;
-    Some(M::FaultAddress { address: digits(page)?.parse::<u64>().ok()?.checked_mul(4096)? })
+    let (head, page) = text.split_once(") at page ")?;
+    let number = |name: &str| digits(head.split_once(name)?.1)?.parse::<u32>().ok();
+    let client = page.split_once(" from '").and_then(|(_, rest)| rest.split_once('\'')).map(|(name, _)| name.trim());
+    Some(M::OldFault {
+        address: digits(page)?.parse::<u64>().ok()?.checked_mul(4096)?,
+        vmid: number("vmid ").and_then(|vmid| u8::try_from(vmid).ok()),
+        pasid: number("pasid "),
+        client: client.filter(|name| !name.is_empty()),
+    })
+}
+
+/// Parses `VM_CONTEXT1_PROTECTION_FAULT_ADDR   0x00102F3D` of GFX6 to GFX8, which is a page.
+fn old_address(text: &str) -> Option<Message<'_>> {
+    let page = hexadecimal(text.strip_prefix("VM_CONTEXT1_PROTECTION_FAULT_ADDR")?.trim())?;
+    Some(M::FaultAddress { address: page.checked_mul(4096)? })
 }
 
 /// Parses a status register of a page fault: before GFX9 it belongs to a context, later to the L2 of a hub.
@@ -443,8 +471,9 @@ mod tests {
         assert_eq!(process.map(|process| (process.name, process.pid)), Some(("app".into(), 4400)));
         assert_eq!(
             read("VM fault (0x02, vmid 3, pasid 32770) at page 1048833, read from 'TC4' (0x54433400) (68)"),
-            M::FaultAddress { address: 0x1_0010_1000 }
+            M::OldFault { address: 0x1_0010_1000, vmid: Some(3), pasid: Some(32_770), client: Some("TC4") }
         );
+        assert_eq!(read("VM_CONTEXT1_PROTECTION_FAULT_ADDR   0x00102F3D"), M::FaultAddress { address: 0x1_02f3_d000 });
         assert_eq!(
             read("VM_CONTEXT1_PROTECTION_FAULT_STATUS 0x06044002"),
             M::FaultStatus { status: 0x0604_4002, is_gfx9: false, is_old: true }

@@ -21,7 +21,10 @@ mod smoke;
 mod state;
 mod uevent;
 
-use std::io::{self, Read};
+use std::{
+    borrow::Cow,
+    io::{self, Read},
+};
 
 use amdgpu_isa::{Listing, WaveSize};
 
@@ -88,6 +91,10 @@ struct Reading {
     /// `true` for a file of RADV's folder.
     is_radv: bool,
     program_lines: u64,
+    /// `true` for the JSON of dmesg, which has a field on each line.
+    is_dmesg_json: bool,
+    /// The time of the message that follows in the JSON of dmesg.
+    time: Option<line::Stamp>,
 }
 
 impl Clinic {
@@ -113,9 +120,13 @@ impl Clinic {
             ["Trace ID: ", "annotated disassembly", "VM fault report", "VA=", "AMD_IP_", "Application name: "]
                 .iter()
                 .any(|sign| memory_contains(&head, sign.as_bytes()));
-        let mut reading = Reading { input, is_radv, ..Reading::default() };
-        let all = head.as_slice().chain(reader);
-        let wanted = if is_radv { Wanted::All } else { Wanted::Words };
+        let is_dmesg_json = head.trim_ascii_start().starts_with(b"{") && memory_contains(&head, b"\"dmesg\": [");
+        let mut reading = Reading { input, is_radv, is_dmesg_json, ..Reading::default() };
+        let mut all: Box<dyn Read + '_> = Box::new(head.as_slice().chain(reader));
+        if let Some(text) = utf16(&head, &mut all).map_err(failed)? {
+            all = Box::new(io::Cursor::new(text));
+        }
+        let wanted = if is_radv || is_dmesg_json { Wanted::All } else { Wanted::Words };
         scan::lines(all, wanted, |number, bytes| self.bytes(&mut reading, number, bytes)).map_err(failed)?;
         self.end(reading);
         Ok(())
@@ -245,6 +256,12 @@ impl Clinic {
     /// Reads the bytes of a line. Messages of netlink are lines that end with NUL.
     fn bytes(&mut self, reading: &mut Reading, number: u64, bytes: &[u8]) -> Wanted {
         let text = String::from_utf8_lossy(bytes);
+        // Pages on the web turn spaces into such that do not break.
+        let text = if text.contains('\u{a0}') { Cow::Owned(text.replace('\u{a0}', " ")) } else { text };
+        let text = match text.strip_prefix('\u{feff}') {
+            Some(rest) => Cow::Owned(rest.to_owned()),
+            None => text,
+        };
         if text.contains('\0') && reading.dump.is_none() {
             text.split('\0').for_each(|part| self.text(reading, number, part));
         } else if text.contains('\x1b') {
@@ -252,7 +269,7 @@ impl Clinic {
         } else {
             self.text(reading, number, &text);
         }
-        if reading.dump.is_some() || reading.is_radv { Wanted::All } else { Wanted::Words }
+        if reading.dump.is_some() || reading.is_radv || reading.is_dmesg_json { Wanted::All } else { Wanted::Words }
     }
 
     fn text(&mut self, reading: &mut Reading, number: u64, text: &str) {
@@ -275,6 +292,9 @@ impl Clinic {
                 return;
             }
             self.end_dump(reading);
+        }
+        if reading.is_dmesg_json {
+            return self.dmesg_json(reading, unquoted.trim(), place);
         }
         if let Some(entry) = journal::json(unquoted) {
             return self.entry(reading, &entry, place);
@@ -303,6 +323,20 @@ impl Clinic {
             return;
         }
         self.parsed(reading, &Line::parse(text), place);
+    }
+
+    /// Reads a line of `dmesg --json`, which is a field of a message.
+    fn dmesg_json(&mut self, reading: &mut Reading, line: &str, place: Place) {
+        let line = line.trim_end_matches(',');
+        if let Some(seconds) = line.strip_prefix("\"time\":").and_then(|time| time.trim().parse().ok()) {
+            reading.time = Some(line::Stamp::boot(seconds));
+        }
+        if let Some(message) = line.strip_prefix("\"msg\":").and_then(|text| serde_json::from_str(text.trim()).ok()) {
+            let message: String = message;
+            let mut parsed = Line::parse(&message);
+            parsed.stamp = parsed.stamp.or(reading.time.take());
+            self.parsed(reading, &parsed, place);
+        }
     }
 
     fn entry(&mut self, reading: &mut Reading, entry: &Entry, place: Place) {
@@ -369,6 +403,7 @@ impl Message<'_> {
                 | Self::SoftRecovered { .. }
                 | Self::Fault { .. }
                 | Self::FaultAddress { .. }
+                | Self::OldFault { .. }
                 | Self::FaultStatus { .. }
                 | Self::FaultClient { .. }
         )
@@ -379,6 +414,22 @@ impl Message<'_> {
 fn is_log(text: &str) -> bool {
     let line = Line::parse(text);
     line.stamp.is_some() && line.text.len() < text.len() && !text.starts_with("time:")
+}
+
+/// Returns the text of an input in UTF-16, which begins with a mark and which shells of Windows write; `None` for other inputs, of
+/// which nothing is read.
+fn utf16(head: &[u8], reader: &mut impl Read) -> io::Result<Option<Vec<u8>>> {
+    let is_little = match head {
+        [0xff, 0xfe, ..] => true,
+        [0xfe, 0xff, ..] => false,
+        _ => return Ok(None),
+    };
+    let mut bytes = Vec::new();
+    reader.take(MOST_KEPT as u64).read_to_end(&mut bytes)?;
+    let (units, _) = bytes.as_chunks::<2>();
+    let unit = |pair: &[u8; 2]| if is_little { u16::from_le_bytes(*pair) } else { u16::from_be_bytes(*pair) };
+    let text = char::decode_utf16(units.iter().map(unit)).map(|letter| letter.unwrap_or(char::REPLACEMENT_CHARACTER));
+    Ok(Some(text.collect::<String>().into_bytes()))
 }
 
 fn memory_contains(bytes: &[u8], part: &[u8]) -> bool {
@@ -499,3 +550,5 @@ fn instruction(code: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod variations;

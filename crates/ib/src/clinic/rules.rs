@@ -33,12 +33,13 @@ pub(crate) enum Class {
     ComputeQueue,
     Requested,
     CheckFailed,
+    SecurityProcessor,
     Unknown,
 }
 
 impl Class {
     /// All classes with the names in JSON, the exit codes of `--exit-class`, and what they mean.
-    pub(crate) const TABLE: [(Self, &'static str, u8, &'static str); 21] = [
+    pub(crate) const TABLE: [(Self, &'static str, u8, &'static str); 22] = [
         (Self::Overheated, "overheated", 10, "the GPU was too hot"),
         (Self::LinkLost, "link-lost", 11, "the GPU was no longer reachable"),
         (Self::HardwareError, "hardware-error", 12, "memory or another part reported an uncorrectable error"),
@@ -59,12 +60,13 @@ impl Class {
         (Self::ComputeQueue, "compute-queue", 27, "a queue of ROCm is stuck"),
         (Self::Requested, "requested", 28, "somebody asked for the reset"),
         (Self::CheckFailed, "check-failed", 29, "a check of amdgpu-smoke failed"),
+        (Self::SecurityProcessor, "security-processor", 31, "the security processor (PSP) failed first"),
         (Self::Unknown, "unknown", 30, "the inputs do not tell"),
     ];
 
     fn row(self) -> &'static (Self, &'static str, u8, &'static str) {
         // The table has every class, which a test proves.
-        Self::TABLE.iter().find(|row| row.0 == self).unwrap_or(&Self::TABLE[20])
+        Self::TABLE.iter().find(|row| row.0 == self).unwrap_or(&Self::TABLE[Self::TABLE.len() - 1])
     }
 
     /// Returns the name.
@@ -178,19 +180,27 @@ const COMPOSITORS: &[&str] = &[
 
 /// Returns `true` if a process is a compositor.
 pub(crate) fn is_compositor(process: &Process) -> bool {
-    COMPOSITORS.contains(&process.name.as_str())
+    // Some distributions wrap programs: the name is then `.NAME-wrapped`, and the kernel keeps 15 bytes of it.
+    let name = process.name.as_str();
+    let is_wrapped = |compositor: &&str| {
+        let rest = name.strip_prefix('.').and_then(|name| name.strip_prefix(*compositor));
+        rest.is_some_and(|rest| "-wrapped".starts_with(rest))
+    };
+    COMPOSITORS.contains(&name) || COMPOSITORS.iter().any(|compositor| is_wrapped(&compositor))
 }
 
 type Rule = fn(&Incident) -> Option<Cause>;
 
 /// The rules, in the order in which they outrank each other.
-const RULES: [Rule; 22] = [
+const RULES: [Rule; 24] = [
     overheated,
     link_lost,
     hardware_error,
-    power_controller,
     firmware_missing,
     not_started,
+    power_controller,
+    security_processor,
+    not_resumed,
     scheduler_firmware,
     invalid_commands,
     page_fault,
@@ -213,6 +223,10 @@ const RULES: [Rule; 22] = [
 pub(crate) fn cause(incident: &Incident) -> Cause {
     let mut found = RULES.iter().filter_map(|rule| rule(incident));
     let mut cause = found.next().unwrap_or_else(|| nothing(incident));
+    if incident.work.guilt.is_some_and(|guilt| guilt.contains("innocent")) && incident.process().is_none() {
+        cause.blame =
+            (Blame::No, "RADV says that the program's context is innocent: another one was guilty".to_owned());
+    }
     cause.lines.sort();
     cause.lines.dedup();
     if !incident.rings.is_empty() && incident.coredump.is_none() && cause.class != Class::PowerController {
@@ -343,8 +357,52 @@ fn power_controller(incident: &Incident) -> Option<Cause> {
     )
 }
 
+fn security_processor(incident: &Incident) -> Option<Cause> {
+    let first = incident.before(Kind::Psp).filter(|_| incident.is_hang())?;
+    Some(
+        new(
+            Class::SecurityProcessor,
+            Confidence::Likely,
+            format!("the security processor failed first: {}{}", first.text, lead(incident, first.stamp)),
+        )
+        .blame(Blame::No, "programs give the security processor no commands")
+        .lines([first.place])
+        .lines(incident.ring().map(|ring| ring.place))
+        .also("a power supply or clocks that are not stable")
+        .next("power the machine off and on; update firmware, BIOS and kernel"),
+    )
+}
+
+/// A part that does not start again after suspend, or does not execute the driver's own test.
+fn not_resumed(incident: &Incident) -> Option<Cause> {
+    let first = incident.of(Kind::PartFailed).next().filter(|_| !incident.is_hang())?;
+    let is_resume = incident.of(Kind::PartFailed).any(|event| event.text.contains("resume"));
+    let what =
+        if is_resume { "the GPU did not come back after suspend" } else { "a ring does not execute the driver's test" };
+    Some(
+        new(Class::NotStarted, Confidence::Likely, format!("no hang of a program: {what}: {}", first.text))
+            .blame(Blame::No, "the driver's own test failed, before any program's work")
+            .lines(incident.of(Kind::PartFailed).map(|event| event.place))
+            .also("firmware, power states (runtime suspend, GFXOFF), or a card that lost power")
+            .next("power off and on; update firmware, BIOS and kernel together; send the log from its start"),
+    )
+}
+
 fn firmware_missing(incident: &Incident) -> Option<Cause> {
     let file = incident.of(Kind::Firmware).next()?;
+    if incident.is_firmware_alone() {
+        return Some(
+            new(
+                Class::FirmwareMissing,
+                Confidence::Possible,
+                format!("the firmware file {} was not loaded; no line tells that the driver did not start", file.text),
+            )
+            .blame(Blame::No, "no program takes part in it")
+            .lines([file.place])
+            .also("an optional file, without which the driver works")
+            .next("look further down in the log: 'Initialized amdgpu' means that it started"),
+        );
+    }
     // Optional files are tried first, and their absence stops nothing.
     if !incident.events.iter().any(|event| event.kind == Kind::NotStarted) {
         return None;
@@ -367,10 +425,13 @@ fn firmware_missing(incident: &Incident) -> Option<Cause> {
 }
 
 fn not_started(incident: &Incident) -> Option<Cause> {
-    let first = incident.of(Kind::NotStarted).next()?;
+    let first = incident.of(Kind::NotStarted).next().filter(|_| !incident.is_hang())?;
+    let smu = incident.before(Kind::Smu);
+    let lead = smu.map(|smu| format!(", after {}", smu.text)).unwrap_or_default();
     Some(
-        new(Class::NotStarted, Confidence::Likely, format!("no hang: the driver did not start: {}", first.text))
+        new(Class::NotStarted, Confidence::Likely, format!("no hang: the driver did not start: {}{lead}", first.text))
             .blame(Blame::No, "no program was running on the GPU")
+            .lines(smu.map(|smu| smu.place))
             .lines([first.place])
             .also("firmware that is there and refuses (-62 of smu, -22 of psp), or a card that is not powered")
             .next("power off and on; update firmware, BIOS and kernel together; send the log from its start"),
@@ -429,8 +490,13 @@ fn page_fault(incident: &Incident) -> Option<Cause> {
         Some(Accessor::Commands) => "the command processor",
         Some(Accessor::Copy) => "a copy",
         Some(Accessor::FixedFunction) => "drawing",
-        _ => "a shader",
+        Some(Accessor::Video) => "a video engine",
+        Some(Accessor::Display) => "the display",
+        Some(Accessor::Firmware) => "a firmware",
+        Some(Accessor::ShaderMemory | Accessor::ShaderScalar | Accessor::ShaderCode) => "a shader",
+        Some(Accessor::Other) | None => "work",
     };
+    let article = article(&access);
     let address = fault.address.map_or(String::new(), |address| format!(" at {address:#x}"));
     let then = match ring {
         Some(_) if fault.is_retry => "; the access is retried for ever, hence the time-out",
@@ -441,7 +507,7 @@ fn page_fault(incident: &Incident) -> Option<Cause> {
     let why = match (&incident.work.buffer, fault.is_read_only()) {
         (Some(buffer), _) if buffer.is_freed => "; the memory was freed before",
         (_, true) => "; the page is mapped, and writing is not allowed",
-        _ if fault.decoded().is_none() => "",
+        _ if fault.own_status().is_none() => "",
         _ => "; its memory was unmapped too early, or an address or index is wrong",
     };
     let is_shader = fault.accessor().is_some_and(Accessor::is_shader);
@@ -456,9 +522,9 @@ fn page_fault(incident: &Incident) -> Option<Cause> {
     } else if is_shader && process.is_some() {
         (Blame::Yes, format!("the access is one of {name} (the program or its graphics driver)"))
     } else {
-        (Blame::Unknown, "the access is not a shader's, or no line names its process".to_owned())
+        (Blame::Unknown, "the inputs do not tell that it was a shader of a named process".to_owned())
     };
-    let mut cause = new(Class::PageFault, confidence, format!("{by}{of} made a {access}{address}{why}{then}"))
+    let mut cause = new(Class::PageFault, confidence, format!("{by}{of} made {article} {access}{address}{why}{then}"))
         .blame(blame.0, blame.1)
         .lines(incident.faults.iter().filter(|fault| !fault.is_after_reset).map(|fault| fault.place))
         .lines(ring.map(|ring| ring.place))
@@ -472,13 +538,18 @@ fn page_fault(incident: &Incident) -> Option<Cause> {
     Some(cause.next("try robustness: the application's debug layer, or radv_zero_vram and RADV_DEBUG=nodcc as tests"))
 }
 
+/// Returns the article of an access.
+fn article(access: &str) -> &'static str {
+    if access.starts_with('a') { "an" } else { "a" }
+}
+
 fn kernel_fault(incident: &Incident) -> Option<Cause> {
     let fault = incident.faults.iter().find(|fault| !fault.is_after_reset && fault.vmid == Some(0))?;
     Some(
         new(
             Class::KernelFault,
             Confidence::Likely,
-            format!("the kernel or a firmware made a {} (VMID 0)", fault.access()),
+            format!("the kernel or a firmware made {} {} (VMID 0)", article(&fault.access()), fault.access()),
         )
         .blame(Blame::No, "VMID 0 is the kernel's address space")
         .lines([fault.place])
@@ -512,7 +583,12 @@ fn kernel_job(incident: &Incident) -> Option<Cause> {
     let is_left_out = ring.process.is_none()
         && incident.wedged_process.is_none()
         && !incident.steps.is_empty()
-        && ring.kind() == RingKind::Copy
+        && match ring.kind() {
+            RingKind::Copy => true,
+            RingKind::Graphics | RingKind::Compute => incident.kernel.leaves_out_own_jobs(),
+            RingKind::Video | RingKind::Other => false,
+        }
+        && incident.coredump.is_none()
         && incident.work == super::incident::Work::default();
     if !is_told && !is_left_out {
         return None;
@@ -633,6 +709,9 @@ fn stuck_job(incident: &Incident) -> Option<Cause> {
         (true, _) => {
             "hung so hard that the scheduler's firmware (MES) is stuck behind it; MES is the messenger, because the ring was late first"
         }
+        (false, Some(step)) if step.text.starts_with("reset of the whole GPU") => {
+            "hung so hard that resetting the GPU failed"
+        }
         (false, Some(_)) => "hung so hard that resetting its ring failed",
         _ => "did not end: endless or very long work, or a stuck engine",
     };
@@ -682,11 +761,12 @@ fn requested(incident: &Incident) -> Option<Cause> {
         2 => (Class::HardwareError, "the reset was begun because of an error that the hardware reported (RAS)"),
         3 => (Class::SchedulerFirmware, "the reset was begun because the scheduler's firmware (MES) hung"),
         4 => (Class::ComputeQueue, "the reset was begun because a queue of ROCm is stuck"),
-        6 => (Class::Unknown, "a user queue hung"),
+        6 => (Class::StuckJob, "a user queue hung: its work is endless or very long, or the engine is stuck"),
         _ => return None,
     };
     let is_requested = class == Class::Requested;
-    let cause = new(class, Confidence::Likely, text).lines(incident.steps.first().map(|step| step.place));
+    let confidence = if class == Class::StuckJob { Confidence::Possible } else { Confidence::Likely };
+    let cause = new(class, confidence, text).lines(incident.steps.first().map(|step| step.place));
     Some(if is_requested {
         cause.blame(Blame::No, "no job was late")
     } else {
@@ -791,7 +871,7 @@ mod tests {
         let classes: HashSet<_> = Class::TABLE.iter().map(|row| row.0).collect();
         let names: HashSet<_> = Class::TABLE.iter().map(|row| row.1).collect();
         let codes: HashSet<_> = Class::TABLE.iter().map(|row| row.2).collect();
-        assert_eq!((classes.len(), names.len(), codes.len()), (21, 21, 21));
+        assert_eq!((classes.len(), names.len(), codes.len()), (22, 22, 22));
         // The last class of the enum is in the table, and so are all before it.
         assert_eq!(Class::Unknown as usize, Class::TABLE.len() - 1);
         assert!(codes.iter().all(|code| *code >= 10), "codes below have other meanings");

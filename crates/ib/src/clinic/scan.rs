@@ -38,6 +38,7 @@ static WORDS: LazyLock<Option<Regex>> = LazyLock::new(|| {
         "_TRANSPORT=",
         "MONOTONIC_TIMESTAMP=",
         "__CURSOR=",
+        " [s=",
         "timeout, signaled seq=",
         "timeout, but soft recovered",
         "page fault (src_id",

@@ -65,8 +65,15 @@ impl Incident {
                 "disabled",
                 "not recovered: GPU recovery is disabled (amdgpu.gpu_recovery=0, or an old chip); rings stay hung until a restart",
             ),
+            End::Unknown if is_without_hang && self.of(Kind::NotStarted).next().is_some() => {
+                of("not-started", "the driver does not drive this GPU")
+            }
+            End::Unknown if is_without_hang && self.of(Kind::PartFailed).next().is_some() => of(
+                "failed",
+                "a part of the GPU did not start; what needs it does not work until the machine is restarted",
+            ),
             End::Unknown if is_without_hang => match cause(self).class {
-                Class::FirmwareMissing | Class::NotStarted => of("not-started", "the driver does not drive this GPU"),
+                Class::FirmwareMissing => of("unknown", "the inputs do not tell whether the driver started"),
                 Class::OutOfMemory => of(
                     "refused",
                     "nothing hangs; the submission was refused, which Vulkan programs see as a lost device",
