@@ -38,6 +38,9 @@ pub struct Global {
     /// Second of the simulated script at which the first snapshot is taken.
     #[arg(long, global = true, value_name = "N", default_value_t = crate::machine::sim::SHOWN_STEP, value_parser = clap::value_parser!(u64).range(..=100_000))]
     pub sim_step: u64,
+    /// Release of Linux that the simulated computer runs, such as 7.2.
+    #[arg(long, global = true, value_name = "RELEASE", requires = "sim", default_value_t)]
+    pub sim_linux: amdgpu_sim::KernelRelease,
     /// Read a captured tree.
     #[arg(long, global = true, value_name = "DIR", conflicts_with = "from")]
     pub root: Option<PathBuf>,
@@ -109,6 +112,8 @@ pub enum Command {
     },
     /// Say why memory is not where it is wanted: what is full, who grew, what protects it, what would bring it back
     Why(Why),
+    /// List the buffers of a process: size, preferred domain, addresses and flags, on kernels that tell (Linux 6.18)
+    Buffers(Buffers),
     /// Show a live view
     #[cfg(feature = "tui")]
     Top(Top),
@@ -166,6 +171,14 @@ pub enum Command {
     },
     /// Write the man page
     Man,
+}
+
+/// Options of buffers.
+#[derive(Args, Clone, Debug)]
+pub struct Buffers {
+    /// The process: one of the same user that may be traced
+    #[arg(value_name = "PID")]
+    pub pid: u32,
 }
 
 /// Options of why.
@@ -245,8 +258,8 @@ pub struct Top {
     #[arg(long, value_name = "KEYS", requires = "once")]
     pub keys: Option<String>,
     /// Snapshots to take before that one screen.
-    #[arg(long, value_name = "N", requires = "once", default_value_t = 1)]
-    pub looks: u32,
+    #[arg(long, alias = "looks", value_name = "N", requires = "once", default_value_t = 1)]
+    pub samples: u32,
     /// The screen as an SVG picture instead of text.
     #[arg(long, requires = "once")]
     pub svg: bool,
@@ -456,7 +469,7 @@ pub enum ExportFormat {
 }
 
 fn seconds(text: &str) -> Result<f64, String> {
-    let seconds: f64 = text.parse().map_err(|_| format!("'{text}' is no number of seconds"))?;
+    let seconds: f64 = text.parse().map_err(|_| format!("'{text}' is not a number of seconds"))?;
     if (0.0..=86_400.0 * 365.0).contains(&seconds) {
         Ok(seconds)
     } else {

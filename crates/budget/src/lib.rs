@@ -28,6 +28,7 @@
 pub mod advice;
 #[cfg(feature = "cli")]
 pub mod app;
+pub mod buffers;
 #[cfg(feature = "cli")]
 pub mod cli;
 pub mod collect;

@@ -61,7 +61,7 @@ pub type Outcome = Result<Exit, Stop>;
 /// [`Stop::Message`] if the chip or the directory does not exist or cannot be used.
 pub fn machine(global: &Global) -> Result<Box<dyn Machine>, Stop> {
     if let Some(chips) = &global.sim {
-        let machine = Simulated::new(chips, global.sim_step);
+        let machine = Simulated::with_release(chips, global.sim_step, global.sim_linux);
         return machine
             .map(|machine| Box::new(machine) as _)
             .map_err(|error| Stop::Message(Exit::Usage, error.to_string()));

@@ -28,7 +28,7 @@ fn every_command_of_the_readme_prints_what_it_says() {
 
 #[test]
 fn the_picture_of_the_readme_is_what_top_shows() {
-    let arguments = "--sim navi21 --sim-step 0 top --once 100x26 --looks 15 --svg --color always";
+    let arguments = "--sim navi21 --sim-step 0 top --once 100x26 --samples 15 --svg --color always";
     let output = run(&arguments.split_whitespace().collect::<Vec<_>>());
     assert_eq!(output.code, 0, "{}", output.stderr);
     golden("doc/top.svg", &output.stdout);

@@ -104,3 +104,19 @@ fn every_field_of_the_schema_is_described() {
     walk(&schema, "", &mut bare, &mut count);
     assert!(bare.is_empty() && count > 90, "{count}: {bare:?}");
 }
+
+#[test]
+fn a_gpu_whose_clocks_are_held_back_has_a_warning_with_the_reasons() {
+    // Revision 1.3 of gpu_metrics, with the bits of the power limit and of the hot spot.
+    let mut metrics = vec![0_u8; 120];
+    (metrics[0], metrics[2], metrics[3], metrics[112], metrics[116]) = (120, 1, 3, 1, 0x10);
+    let mut machine = Simulated::new("navi21", 14).unwrap();
+    let text = String::from_utf8(metrics).unwrap();
+    machine.files_mut().put("sys/class/drm/renderD128/device/gpu_metrics", text);
+    let snapshot = Collector::new(machine, CollectOptions::default()).look().unwrap().unwrap();
+    let reasons = ["power limit (PPT0)", "temperature of the hot spot (TEMP_HOTSPOT)"];
+    assert_eq!(snapshot.gpus[0].throttled, reasons);
+    let warning = snapshot.warnings.iter().find(|warning| warning.code == "throttled").unwrap();
+    assert!(reasons.iter().all(|reason| warning.text.contains(reason)), "{warning:?}");
+    check(&schema(), &serde_json::to_value(&snapshot).unwrap(), "throttled");
+}

@@ -14,7 +14,10 @@ use amdgpu_winsys::{
 use libdrm_amdgpu_sys::AMDGPU;
 
 use crate::{
-    collect::info::{self, Answers},
+    collect::{
+        info::{self, Answers},
+        throttle,
+    },
     files::{self, Files},
     machine::Machine,
     snapshot::{
@@ -119,6 +122,7 @@ pub(super) fn described(files: &dyn Files, found: amdgpu_pool::Gpu, answers: Opt
     // Older kernels wake the GPU for these.
     if gpu.power.as_deref() == Some("active") {
         gpu.sensors = sensors(files, &directory);
+        gpu.throttled = throttle::reasons(files, &directory);
     }
     if let Some(answers) = answers {
         gpu.counters = answers.counters;

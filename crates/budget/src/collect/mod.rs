@@ -2,6 +2,7 @@
 
 mod gpus;
 pub mod info;
+mod throttle;
 
 use std::collections::BTreeMap;
 

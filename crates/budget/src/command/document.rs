@@ -21,6 +21,7 @@ const EXAMPLES: &[(&str, &str)] = &[
         "amdgpu-budget --from usage.jsonl.gz why",
         "Says the same of the end of a recording, and which processes have grown since it was in VRAM.",
     ),
+    ("amdgpu-budget buffers 4711", "Lists the buffers of a process with their addresses, on Linux 6.18 and later."),
     ("amdgpu-budget wait 'free>4GiB' --timeout 60 && PROGRAM", "Starts a program once there is room for it."),
     (
         "amdgpu-budget advise --models 96GiB",

@@ -1,6 +1,7 @@
 //! The commands.
 
 mod advise;
+mod buffers;
 mod capture;
 mod check;
 mod diff;
@@ -56,6 +57,7 @@ pub(crate) fn execute(arguments: &Arguments, out: &mut dyn Write) -> Outcome {
         Command::Va { dump } => va::run(dump, global, out),
         Command::Export { format, dump } => export::run(*format, dump.as_deref(), global, out),
         Command::Advise(options) => advise::run(options, global, out),
+        Command::Buffers(options) => buffers::run(options, global, out),
         Command::Why(options) => why::run(options, global, out),
         Command::Doctor => doctor::run(global, out),
         Command::Capture { directory, names } => capture::run(directory, *names, global, out),
@@ -75,6 +77,7 @@ fn refuse_formats(command: &Command, global: &Global) -> Result<(), Stop> {
         Command::Wait(_) => ("wait", true, false),
         Command::Advise(_) => ("advise", true, false),
         Command::Why(_) => ("why", true, false),
+        Command::Buffers(_) => ("buffers", true, false),
         Command::Doctor => ("doctor", true, false),
         Command::Record(_) => ("record", true, false),
         #[cfg(feature = "tui")]

@@ -13,8 +13,9 @@ use crate::{
     render::{self, Shown},
     session::{self, Outcome, Stop},
     snapshot::{
-        metric::{Condition, Rates},
-        model::Snapshot,
+        metric::{Condition, Metric, Rates},
+        model::{Gpu, Snapshot},
+        units::Units,
     },
 };
 
@@ -33,6 +34,24 @@ fn holding<'s>(
         let rates = earlier.map(|earlier| Rates::between(earlier, snapshot, &gpu.pci)).unwrap_or_default();
         condition.holds(gpu, &rates).filter(|&holds| holds).map(|_| gpu.pci.as_str())
     })
+}
+
+/// Returns the figures that a condition compares, of each GPU, such as "free is 206 MiB on GPU 0".
+fn values(condition: &Condition, earlier: Option<&Snapshot>, snapshot: &Snapshot) -> String {
+    let of_gpu = |gpu: &Gpu| {
+        let rates = earlier.map(|earlier| Rates::between(earlier, snapshot, &gpu.pci)).unwrap_or_default();
+        let text = |(metric, value): (&Metric, Option<u64>)| {
+            let value = match value {
+                Some(bytes) if metric.is_bytes => Units::Auto.text(bytes),
+                Some(number) => number.to_string(),
+                None => "unknown".to_owned(),
+            };
+            format!("{} is {value}", metric.name)
+        };
+        let all: Vec<_> = condition.values(gpu, &rates).into_iter().map(text).collect();
+        format!("{} on GPU {}", all.join(", "), gpu.index)
+    };
+    snapshot.gpus.iter().map(of_gpu).collect::<Vec<_>>().join("; ")
 }
 
 /// Repeats a view.
@@ -91,7 +110,7 @@ fn alert(
     Ok(())
 }
 
-/// Shows a recording in its own time.
+/// Shows a recording at the speed at which it was recorded.
 pub(super) fn replay(options: &Replay, global: &Global, out: &mut dyn Write) -> Outcome {
     let mut source = session::recording(&options.file)?;
     let mut earlier: Option<u64> = None;
@@ -140,7 +159,9 @@ pub(super) fn wait(options: &Wait, global: &Global, out: &mut dyn Write) -> Outc
         }
         if options.timeout.is_some_and(|timeout| elapsed.as_secs_f64() >= timeout) {
             answer(false, elapsed)?;
-            return Err(Stop::Message(Exit::TimedOut, format!("timed out: '{}' does not hold", options.condition)));
+            let values = values(&options.condition, earlier.as_ref(), &snapshot);
+            let message = format!("timed out: '{}' does not hold; {values}", options.condition);
+            return Err(Stop::Message(Exit::TimedOut, message));
         }
         earlier = Some(snapshot);
         session::pause(&*source, options.interval);

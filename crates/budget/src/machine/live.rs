@@ -3,6 +3,7 @@
 use std::{io, path::Path};
 
 use amdgpu_winsys::winsys::{Kernel, RenderNode};
+use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
 
 use super::{Machine, Moment};
 use crate::files::{Disk, Files};
@@ -31,6 +32,13 @@ impl Machine for Live {
     fn open(&self, node: &str, _pci: &str) -> io::Result<Box<dyn Kernel>> {
         let opened = RenderNode::open(&Path::new("/dev/dri").join(node)).map_err(io::Error::from)?;
         Ok(Box::new(opened))
+    }
+
+    fn file_of(&self, pid: u32, fd: u32, _pci: &str) -> io::Result<Box<dyn Kernel>> {
+        let pid = i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or(io::ErrorKind::InvalidInput)?;
+        let fd = i32::try_from(fd).map_err(|_| io::ErrorKind::InvalidInput)?;
+        let process = pidfd_open(pid, PidfdFlags::empty())?;
+        Ok(Box::new(RenderNode::from_fd(pidfd_getfd(process, fd, PidfdGetfdFlags::empty())?)))
     }
 
     fn now(&self) -> Moment {

@@ -32,6 +32,16 @@ pub trait Machine {
     /// The errors of `open`.
     fn open(&self, node: &str, pci: &str) -> io::Result<Box<dyn Kernel>>;
 
+    /// Returns the open file of a GPU that a process has under a descriptor.
+    ///
+    /// # Errors
+    ///
+    /// The errors of `pidfd_open` and `pidfd_getfd`: EBADF if the process has no such descriptor; EPERM if it may not be traced.
+    /// Unsupported for a captured tree.
+    fn file_of(&self, _pid: u32, _fd: u32, _pci: &str) -> io::Result<Box<dyn Kernel>> {
+        Err(io::Error::new(io::ErrorKind::Unsupported, "this is no running computer"))
+    }
+
     /// Returns the machine's current time.
     fn now(&self) -> Moment;
 
@@ -65,6 +75,10 @@ impl Machine for Box<dyn Machine> {
 
     fn open(&self, node: &str, pci: &str) -> io::Result<Box<dyn Kernel>> {
         (**self).open(node, pci)
+    }
+
+    fn file_of(&self, pid: u32, fd: u32, pci: &str) -> io::Result<Box<dyn Kernel>> {
+        (**self).file_of(pid, fd, pci)
     }
 
     fn now(&self) -> Moment {

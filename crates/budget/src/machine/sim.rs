@@ -6,13 +6,13 @@
 
 use std::{io, sync::Arc};
 
-use amdgpu_sim::{Profile, SimDevice, SimKernel, SimMachine, SimOptions, sysfs};
+use amdgpu_sim::{KernelRelease, Profile, SimDevice, SimKernel, SimMachine, SimOptions, sysfs};
 use amdgpu_winsys::{
     heaps::{
         AllocateFlags, AllocateInfo, DeviceMemory, ExternalHandleTypes, ImportInfo, MemoryManager, MemoryPropertyFlags,
         TableOptions,
     },
-    winsys::{Device, Kernel},
+    winsys::{Device, Errno, Kernel},
 };
 
 use super::{Machine, Moment};
@@ -158,13 +158,22 @@ impl Simulated {
     ///
     /// [`SimError`] if there is no such chip, there are too many, or the simulator fails.
     pub fn new(chips: &str, step: u64) -> Result<Self, SimError> {
+        Self::with_release(chips, step, KernelRelease::default())
+    }
+
+    /// Creates a computer that runs a release of Linux.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`Simulated::new`].
+    pub fn with_release(chips: &str, step: u64, release: KernelRelease) -> Result<Self, SimError> {
         let machine = SimMachine::new();
         let names: Vec<&str> = chips.split(',').map(str::trim).collect();
         let mut cards = Vec::new();
         for (index, name) in names.iter().enumerate() {
             let profile = amdgpu_sim::chip(name)?;
             let place = sysfs::Place::new(index).ok_or(SimError::TooMany(names.len()))?;
-            cards.push(Card::new(&machine, profile, place)?);
+            cards.push(Card::new(&machine, profile, place, release)?);
         }
         let mut this = Self { cards, step: 0, files: Memory::default() };
         for step in 0..=step {
@@ -239,8 +248,13 @@ impl Simulated {
 }
 
 impl Card {
-    fn new(machine: &SimMachine, profile: Arc<Profile>, place: sysfs::Place) -> Result<Self, SimError> {
-        let gpu = machine.add(profile, SimOptions { place, ..SimOptions::default() });
+    fn new(
+        machine: &SimMachine,
+        profile: Arc<Profile>,
+        place: sysfs::Place,
+        release: KernelRelease,
+    ) -> Result<Self, SimError> {
+        let gpu = machine.add(profile, SimOptions { place, ..SimOptions::of_kernel(release) });
         let owners: std::collections::BTreeSet<u32> =
             CAST.iter().flat_map(|role| role.clients.iter().map(|&(owner, _)| owner)).collect();
         let clients: Vec<Client> =
@@ -341,6 +355,17 @@ impl Machine for Simulated {
             Some(card) => Ok(Box::new(card.gpu.open())),
             None => Err(io::ErrorKind::NotFound.into()),
         }
+    }
+
+    fn file_of(&self, pid: u32, fd: u32, pci: &str) -> io::Result<Box<dyn Kernel>> {
+        let is_meant = |card: &(usize, &Card)| card.1.place.pci().to_string() == pci;
+        let client = self.cards.iter().enumerate().find(is_meant).and_then(|(index, card)| {
+            let role = CAST.iter().find(|role| role.pid == pid)?;
+            let (owner, _) = role.clients.iter().find(|(_, own)| own + 100 * index as u32 == fd)?;
+            card.clients.iter().find(|client| client.owner == *owner)
+        });
+        let client = client.ok_or_else(|| io::Error::from(Errno::EBADF))?;
+        Ok(Box::new(Arc::clone(&client.kernel)))
     }
 
     fn now(&self) -> Moment {

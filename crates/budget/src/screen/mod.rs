@@ -141,7 +141,7 @@ fn once(
     out: &mut dyn Write,
 ) -> Outcome {
     state.see(session::first(source, global)?);
-    for _ in 1..options.looks {
+    for _ in 1..options.samples {
         session::pause(source, options.interval);
         let Some(snapshot) = session::next(source, global)? else { break };
         state.see(snapshot);

@@ -139,7 +139,7 @@ impl State {
         processes.get(self.row.min(processes.len().saturating_sub(1))).map(|(_, process)| *process)
     }
 
-    /// Returns `ok`, `tight` or `thrashing`. This depends on displaced memory and on the rate of moves, not only on the share of
+    /// Returns `ok`, `nearly full` or `thrashing`. This depends on displaced memory and on the rate of moves, not only on the share of
     /// memory in use.
     ///
     /// On an APU, GTT is as fast as the carve-out, so memory is tight only if the whole pool runs out.
@@ -150,7 +150,7 @@ impl State {
         let is_full = gpu.effective.available.zip(gpu.effective.total).is_some_and(|(free, total)| free < total / 20);
         match (rates.evictions, is_short || is_full) {
             (Some(1..), true) => "thrashing",
-            (_, true) => "tight",
+            (_, true) => "nearly full",
             (None, false) if gpu.effective.available.is_none() => "unknown",
             _ => "ok",
         }

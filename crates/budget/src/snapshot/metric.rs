@@ -265,6 +265,11 @@ impl Condition {
         }
         Some(all)
     }
+
+    /// Returns the figures that it compares, with their values on a GPU; `None` for those that are unknown.
+    pub fn values(&self, gpu: &Gpu, rates: &Rates) -> Vec<(&Metric, Option<u64>)> {
+        self.terms.iter().map(|(metric, ..)| (metric, metric.value(gpu, rates))).collect()
+    }
 }
 
 #[cfg(test)]

@@ -66,6 +66,9 @@ pub struct Gpu {
     /// Load, clocks, temperature and power, as far as the kernel reports them.
     #[serde(default)]
     pub sensors: Sensors,
+    /// The reasons for which the firmware holds the clocks back (`gpu_metrics`); empty if it does not, or if that is not known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub throttled: Vec<String>,
     /// The limit of this process's cgroup on the GPU's memory.
     #[serde(default)]
     pub cgroup_limit: Option<CgroupLimit>,

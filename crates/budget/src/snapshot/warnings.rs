@@ -51,6 +51,9 @@ fn of_gpu(gpu: &Gpu, snapshot: &Snapshot) -> Vec<Warning> {
     {
         warn("nearly-full", format!("{} of {} is left", size(available), size(total)));
     }
+    if !gpu.throttled.is_empty() {
+        warn("throttled", format!("the firmware holds the clocks back: {}", gpu.throttled.join(", ")));
+    }
     if gpu.counters.vram_lost.is_some_and(|lost| lost > 0) {
         warn("vram-lost", "a reset has lost the contents of VRAM since the driver was loaded".to_owned());
     }

@@ -26,6 +26,8 @@ const GZIP: [u8; 2] = [0x1f, 0x8b];
 pub struct Recording {
     input: BufReader<Box<dyn Read + Send>>,
     line: u64,
+    /// The name of the input in errors.
+    what: String,
 }
 
 impl Recording {
@@ -37,7 +39,8 @@ impl Recording {
     pub fn open(path: &Path) -> io::Result<Self> {
         let input: Box<dyn Read + Send> =
             if path == Path::new("-") { Box::new(io::stdin()) } else { Box::new(File::open(path)?) };
-        Self::new(input)
+        let what = if path == Path::new("-") { "standard input".to_owned() } else { path.display().to_string() };
+        Ok(Self { what, ..Self::new(input)? })
     }
 
     /// Creates a reader of a recording from any input. Input that begins like a gzip file is decompressed.
@@ -49,9 +52,9 @@ impl Recording {
         let mut input = BufReader::new(Box::new(input) as Box<dyn Read + Send>);
         if input.fill_buf()?.starts_with(&GZIP) {
             let decoder = Box::new(MultiGzDecoder::new(input)) as Box<dyn Read + Send>;
-            return Ok(Self { input: BufReader::new(decoder), line: 0 });
+            return Ok(Self { input: BufReader::new(decoder), line: 0, what: "the recording".to_owned() });
         }
-        Ok(Self { input, line: 0 })
+        Ok(Self { input, line: 0, what: "the recording".to_owned() })
     }
 
     /// Returns the next snapshot; `None` at the end. The input may be JSON lines or a single indented document.
@@ -60,7 +63,8 @@ impl Recording {
     ///
     /// [`LookError::Recording`] with the line and the reason, if a line cannot be read or parsed.
     pub fn look(&mut self) -> Result<Option<Snapshot>, LookError> {
-        let bad = |line: u64, reason: String| LookError::Recording(format!("line {line} of the recording: {reason}"));
+        let what = self.what.clone();
+        let bad = |line: u64, reason: String| LookError::Recording(format!("line {line} of {what}: {reason}"));
         loop {
             let mut text = Vec::new();
             self.line += 1;
@@ -79,6 +83,10 @@ impl Recording {
             }
             if text.trim_ascii().is_empty() {
                 continue;
+            }
+            if self.line == 1 && !text.trim_ascii_start().starts_with(b"{") {
+                let reason = "it does not begin with a JSON object";
+                return Err(LookError::Recording(format!("{what} is not a recording of amdgpu-budget: {reason}")));
             }
             let snapshot = parse(&text).map_err(|error| bad(self.line, error.to_string()))?;
             if snapshot.schema != SCHEMA {
@@ -146,8 +154,9 @@ mod tests {
         assert!(cut.look().unwrap().is_some());
         assert!(cut.look().unwrap_err().to_string().starts_with("line 2 of the recording: "));
         let other = line.replace("budget/1", "budget/2");
-        let error = Recording::new(io::Cursor::new(other)).unwrap().look().unwrap_err().to_string();
-        assert!(error.contains("amdgpu-budget/2"), "{error}");
+        let error = |text: String| Recording::new(io::Cursor::new(text)).unwrap().look().unwrap_err().to_string();
+        assert!(error(other.clone()).contains("amdgpu-budget/2"), "{}", error(other));
+        assert!(error("\u{7f}ELF".to_owned()).contains("is not a recording"), "{}", error("x".to_owned()));
     }
 
     #[test]

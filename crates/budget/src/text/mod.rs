@@ -1,5 +1,6 @@
 //! Snapshots as readable text.
 
+pub mod buffers;
 pub mod explain;
 pub mod heaps;
 pub mod list;

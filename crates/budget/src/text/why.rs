@@ -35,6 +35,10 @@ fn write_one(finding: &Finding, has_past: bool, style: &Style, out: &mut dyn Wri
     for (index, cause) in finding.causes.iter().enumerate() {
         line(out, if index == 0 { "why" } else { "" }, &reason(*cause, finding, style), style)?;
     }
+    if !finding.throttled.is_empty() {
+        let text = format!("apart from memory, the firmware holds the clocks back: {}", finding.throttled.join(", "));
+        line(out, "slow", &text, style)?;
+    }
     if matches!(first, Some(Cause::Unknown | Cause::InPlace | Cause::Apu)) {
         return Ok(());
     }

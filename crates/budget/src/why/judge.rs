@@ -39,6 +39,7 @@ pub fn judge(subject: Subject<'_>, past: Option<&Since>, now_ns: u64) -> Finding
         since: None,
         protection: protection(gpu, limit),
         remedies: Vec::new(),
+        throttled: gpu.throttled.clone(),
     };
     finding.causes = causes(gpu, &finding, limit);
     let is_displaced = displaced.is_some_and(|bytes| bytes > 0);

@@ -60,6 +60,9 @@ pub struct Finding {
     pub protection: Protection,
     /// The ways to bring it back, the easiest first.
     pub remedies: Vec<Remedy>,
+    /// The reasons for which the firmware holds the clocks of the GPU back.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub throttled: Vec<String>,
 }
 
 impl Finding {

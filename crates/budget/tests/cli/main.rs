@@ -1,6 +1,7 @@
 //! The program from outside: exit codes, outputs that take nothing, inputs that make no sense.
 
 mod advise;
+mod buffers;
 mod dashboard;
 mod figures;
 mod hostile;
@@ -72,7 +73,9 @@ fn exit_codes_are_those_of_the_table() {
     assert_eq!(sim(&["--gpu", "7"]).code, 69, "a GPU that is not there");
     assert_eq!(run(&["--root", "/nonexistent"]).code, 1);
     assert_eq!(run(&["--from", "/nonexistent"]).code, 1);
-    assert_eq!(sim(&["wait", "free>1TiB", "--timeout", "3"]).code, 124);
+    let late = sim(&["wait", "free>1TiB", "--timeout", "3"]);
+    assert_eq!(late.code, 124);
+    assert!(late.stderr.contains("does not hold; free is ") && late.stderr.contains("MiB on GPU 0"), "{}", late.stderr);
     assert_eq!(sim(&["wait", "free>1GiB", "--timeout", "60"]).code, 0);
 }
 

@@ -10,9 +10,13 @@ use crate::{
 
 #[test]
 fn recordings_that_make_no_sense_are_refused_with_their_line() {
-    for (text, reason) in
-        [("", "empty"), ("nonsense\n", "line 1"), ("{\"schema\":\"other/1\"}\n", "line 1"), ("[[[[", "line 1")]
-    {
+    for (text, reason) in [
+        ("", "empty"),
+        ("nonsense\n", "standard input is not a recording"),
+        ("{\"schema\":\"other/1\"}\n", "line 1 of standard input"),
+        ("{1}\n", "line 1 of standard input"),
+        ("[[[[", "standard input is not a recording"),
+    ] {
         let output = run_with(&["--from", "-"], text.as_bytes());
         assert!(output.code == 1 && output.stderr.contains(reason), "{text:?}: {output:?}");
     }
