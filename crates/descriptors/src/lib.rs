@@ -5,6 +5,7 @@
 //! * [`view`] builds descriptors from views of buffers, images and FMASK.
 //! * [`vulkan`] builds descriptors from Vulkan create infos, as RADV does.
 //! * [`target`] computes the register values of colour and depth targets.
+//! * [`pipeline`] lists the register values of plain graphics pipelines.
 //! * [`umd`] encodes and decodes the metadata words that drivers store with a BO for other drivers.
 //! * [`format`] maps Vulkan formats to the hardware's format numbers.
 //!
@@ -35,6 +36,7 @@ mod handler;
 mod kind;
 mod lod;
 mod marker;
+pub mod pipeline;
 mod show;
 pub mod target;
 pub mod umd;

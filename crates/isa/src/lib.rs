@@ -21,6 +21,7 @@ mod decode;
 mod error;
 #[expect(clippy::too_many_lines, reason = "tables")]
 mod generated;
+pub mod graphics;
 mod instruction;
 pub mod int64;
 mod listing;

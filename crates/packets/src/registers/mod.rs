@@ -20,4 +20,4 @@ pub use amdgpu_registers::{
     Aperture, Choice, Field, FieldValue, Register, RegisterSet, RegisterValue, TypedField, TypedFieldError,
     TypedRegister, all, at, fields, named,
 };
-pub use write::{RegisterError, RegisterShadow, RegisterWriter, SetRegisters};
+pub use write::{RegisterError, RegisterShadow, RegisterWriter, SetRegister, SetRegisters};

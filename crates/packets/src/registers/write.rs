@@ -131,6 +131,68 @@ impl Packet for SetRegisters<'_> {
     }
 }
 
+/// The write of one register, by the packet that the firmware of the generation expects for it: SET_SH_REG_INDEX or
+/// SET_UCONFIG_REG_INDEX for registers that it handles itself, and otherwise one of [`SetRegisters`].
+///
+/// | register | since | index | what the firmware does |
+/// |---|---|---|---|
+/// | masks of compute units (`CU_EN`) | GFX10 | 3 | leaves out units that the kernel reserves |
+/// | VGT_PRIMITIVE_TYPE | GFX9 | 1 | keeps the value for a draw that is interrupted |
+/// | VGT_INDEX_TYPE | GFX9 | 2 | the same |
+/// | IA_MULTI_VGT_PARAM | GFX9 | 4 | the same |
+///
+/// Source: Mesa 25.0.7 `src/amd/vulkan/radv_cs.h`, `radeon_set_sh_reg_idx` and `radeon_set_uconfig_reg_idx`, and their callers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SetRegister {
+    /// The register.
+    pub register: Register,
+    /// The value.
+    pub value: u32,
+}
+
+impl SetRegister {
+    /// Returns the packet with an index that the register needs, and the index.
+    fn index(&self, level: GfxLevel, aperture: Aperture) -> Option<(&'static Layout, u32)> {
+        use amdgpu_registers::constants as r;
+        match aperture {
+            Aperture::Sh if level >= GfxLevel::Gfx10 && self.register.field("CU_EN", level).is_some() => {
+                Some((&layout::pm4::SET_SH_REG_INDEX, 3))
+            }
+            Aperture::Uconfig if level >= GfxLevel::Gfx9 => {
+                let indices = [(r::VGT_PRIMITIVE_TYPE, 1), (r::VGT_INDEX_TYPE, 2), (r::IA_MULTI_VGT_PARAM, 4)];
+                let found = indices.into_iter().find(|(register, _)| *register == self.register)?;
+                Some((&layout::pm4::SET_UCONFIG_REG_INDEX, found.1))
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Packet for SetRegister {
+    type Language = Target;
+    const NAME: &'static str = "SET_*_REG";
+
+    #[inline]
+    fn len_dwords(&self, _: Target) -> Result<usize, EncodeError> {
+        Ok(3)
+    }
+
+    fn encode(&self, target: Target, out: &mut [u32]) -> Result<usize, EncodeError> {
+        let none = EncodeError::NoSuchPacket { packet: Self::NAME, target: target.into() };
+        let first = self.register.offset(target.level).ok_or(none)?;
+        let values = [self.value];
+        let plain = SetRegisters::new(first, &values);
+        let (_, place) = plain.place(target)?;
+        let len = plain.encode(target, out)?;
+        let aperture = Aperture::of(first, target.level).ok_or(none)?;
+        if let (Some((layout, index)), [header, offset, ..]) = (self.index(target.level, aperture), out) {
+            *header = type3(layout.opcode() as u8, 2, HeaderFlags::empty());
+            *offset = place | index << 28;
+        }
+        Ok(len)
+    }
+}
+
 /// The register values that a stream is known to have written.
 ///
 /// The values are valid only as long as nothing else writes the registers: another IB, another stream of the same context,
@@ -271,5 +333,36 @@ impl RegisterWriter {
     pub fn clear(&mut self) {
         self.runs.clear();
         self.values.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use amdgpu_registers::constants as r;
+
+    fn encoded(register: Register, level: GfxLevel) -> Result<[u32; 3], EncodeError> {
+        let mut out = [0; 3];
+        SetRegister { register, value: 7 }.encode(Target::gfx(level), &mut out).map(|_| out)
+    }
+
+    #[test]
+    fn registers_that_the_firmware_handles_have_an_index() {
+        let place = |first: u32, start: u32| (first - start) / 4;
+        let primitive = encoded(r::VGT_PRIMITIVE_TYPE, GfxLevel::Gfx10).unwrap();
+        assert_eq!(primitive, [0xc001_7a00, place(0x3_0908, 0x3_0000) | 1 << 28, 7]);
+        assert_eq!(encoded(r::VGT_PRIMITIVE_TYPE, GfxLevel::Gfx7).unwrap()[0], 0xc001_7900);
+        assert_eq!(encoded(r::VGT_PRIMITIVE_TYPE, GfxLevel::Gfx6).unwrap()[0], 0xc001_6800);
+        let units = encoded(r::SPI_SHADER_PGM_RSRC3_PS, GfxLevel::Gfx10).unwrap();
+        assert_eq!(units, [0xc001_9b00, place(0xb01c, 0xb000) | 3 << 28, 7]);
+        assert_eq!(encoded(r::SPI_SHADER_PGM_RSRC3_PS, GfxLevel::Gfx9).unwrap()[0], 0xc001_7600);
+        assert_eq!(encoded(r::CB_TARGET_MASK, GfxLevel::Gfx12).unwrap()[0], 0xc001_6900);
+    }
+
+    #[test]
+    fn a_register_of_another_generation_is_refused() {
+        assert!(encoded(r::SPI_SHADER_PGM_LO_VS, GfxLevel::Gfx11).is_err());
+        let draw = SetRegister { register: r::CB_TARGET_MASK, value: 0 };
+        assert!(draw.encode(Target::compute(GfxLevel::Gfx9), &mut [0; 3]).is_err());
     }
 }
