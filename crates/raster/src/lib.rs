@@ -18,6 +18,7 @@
 
 mod execute;
 mod feature;
+mod flaw;
 mod lint;
 mod registers;
 mod state;
@@ -25,6 +26,7 @@ mod words;
 
 pub use execute::{Drawn, Ended, Export, Interpolant, Memory, MemoryFault, PixelWave, Shaders, VertexWave, draw};
 pub use feature::Feature;
+pub use flaw::Flaw;
 pub use registers::Registers;
 pub use state::{
     AlphaToMask, Attribute, Blend, BlendEquation, Call, Clip, Colour, ColourOperation, Compare, Depth, DepthBias,

@@ -6,7 +6,7 @@ use crate::{
     checks::{
         bos,
         check::{Body, Check},
-        inventory, leak, process, queues, shaders,
+        draws, inventory, leak, process, queues, shaders,
     },
     choice::{Choice, Shard},
     gpu::{ring::Ring, target::Target, test_context::TestContext},
@@ -67,6 +67,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Check> {
         shaders::groups::CHECKS,
         shaders::image::CHECKS,
         shaders::arithmetic::CHECKS,
+        draws::CHECKS,
         bos::sparse::CHECKS,
         bos::placement::CHECKS,
         process::CHECKS,

@@ -46,6 +46,10 @@ fn intended(mutant: Mutant) -> String {
         M::SwappedTexel => each("shader.image.store"),
         M::WrongRow => each("shader.image.load"),
         M::Unfiltered => each("shader.image.sample"),
+        M::SwappedChannel => "draw.clear".to_owned(),
+        M::WrongEdge => "draw.triangle".to_owned(),
+        M::StaleDepth => "draw.depth".to_owned(),
+        M::WrongTexel => "draw.texture".to_owned(),
         // Errors of the hardware come with the first job.
         _ if mutant.mutation.hardware_error().is_some() => "exec.nop.gfx0".to_owned(),
         other => panic!("{other:?} has no check that is there to find it"),

@@ -3,11 +3,11 @@
 use std::process::{Command, Stdio};
 
 /// Chips of different generations.
-const CHIPS: [&str; 5] = ["pitcairn", "polaris10", "vega10", "navi21", "navi31"];
+const CHIPS: [&str; 6] = ["pitcairn", "polaris10", "vega10", "navi21", "navi31", "gfx1201"];
 
 /// The checks in which CPU, rings and shaders meet in memory. Long copies are left out: the model looks at each line, which takes
 /// longer than a job may without optimization.
-const CHECKS: &str = r"^(transfer\.(odd|wait|clock)|order\.held|gang|shader\.(copy|scratch))";
+const CHECKS: &str = r"^(transfer\.(odd|wait|clock)|order\.held|gang|shader\.(copy|scratch)|draw)";
 
 #[test]
 fn no_check_relies_on_a_memory_without_caches_or_on_work_that_is_over_at_once() {
@@ -26,6 +26,8 @@ fn no_check_relies_on_a_memory_without_caches_or_on_work_that_is_over_at_once() 
             "{chip}, {mode}: {text}\n{}",
             String::from_utf8_lossy(&output.stderr)
         );
-        assert!(text.contains("shader.scratch"), "{chip}, {mode}: {text}");
+        for check in ["shader.scratch", "draw.clear", "draw.texture"] {
+            assert!(text.contains(check), "{chip}, {mode}: {text}");
+        }
     }
 }

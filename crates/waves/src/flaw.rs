@@ -26,6 +26,8 @@ pub enum Flaw {
     WrongRow,
     /// Samplers return the nearest texel without filtering.
     Unfiltered,
+    /// Samplers return the texel below.
+    WrongTexel,
 }
 
 /// Memory as waves with a flaw access it.

@@ -19,7 +19,7 @@ pub use samples::Samples;
 use amdgpu_hw::GfxLevel;
 use amdgpu_registers::constants as r;
 
-use crate::Registers;
+use crate::{Flaw, Registers};
 
 /// The state of a draw: its packet and all registers that apply to it. It is a value without any reference to its engine.
 #[derive(Clone, Debug, PartialEq)]
@@ -82,6 +82,8 @@ pub struct DrawState {
     pub reuses_vertices: bool,
     /// Values of GE_USER_VGPR_EN, with which the geometry engine loads values of its own.
     pub user_vgprs: u32,
+    /// The deliberate mistake with which the draw is executed; `None` as a rule.
+    pub flaw: Option<Flaw>,
 }
 
 impl DrawState {
@@ -139,6 +141,7 @@ impl DrawState {
                 || registers.is_set(r::VGT_PRIMITIVEID_EN, "ngg_disable_provok_reuse")
                 || registers.raw(r::VGT_REUSE_OFF) & 1 != 0),
             user_vgprs: registers.raw(r::GE_USER_VGPR_EN) & 7,
+            flaw: None,
         }
     }
 

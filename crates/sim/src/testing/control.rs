@@ -212,6 +212,10 @@ impl Hooks for Control {
         self.mutation_of(ring).and_then(Mutation::flaw)
     }
 
+    fn draw_flaw(&self, ring: RingName) -> Option<amdgpu_raster::Flaw> {
+        self.mutation_of(ring).and_then(Mutation::draw_flaw)
+    }
+
     fn fence_value(&self, ring: RingName, number: u64) -> u64 {
         if self.mutation_of(ring) == Some(Mutation::WrongFenceValue) { number.wrapping_sub(1) } else { number }
     }

@@ -80,6 +80,9 @@ pub(crate) trait Hooks: fmt::Debug + Send + Sync {
     /// Returns the mistake that the waves of shaders make, if any.
     fn flaw(&self, ring: RingName) -> Option<Flaw>;
 
+    /// Returns the mistake that the fixed functions of draws make, if any.
+    fn draw_flaw(&self, ring: RingName) -> Option<amdgpu_raster::Flaw>;
+
     /// Returns the value that is written to a user fence at the end of the job with this sequence number.
     fn fence_value(&self, ring: RingName, number: u64) -> u64;
 

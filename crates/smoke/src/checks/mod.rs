@@ -2,6 +2,7 @@
 
 pub(crate) mod bos;
 pub(crate) mod check;
+pub(crate) mod draws;
 pub(crate) mod inventory;
 pub(crate) mod leak;
 pub(crate) mod process;

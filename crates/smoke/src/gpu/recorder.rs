@@ -1,5 +1,6 @@
 //! Recording one job in whichever language the ring reads.
 
+use amdgpu_descriptors::target::RegisterWrite;
 use amdgpu_isa::builder::Program;
 use amdgpu_winsys::{
     cs::{
@@ -161,6 +162,42 @@ impl Recorder {
         acquire(stream, pm4::CacheActions::WRITE_BACK_L2 | pm4::CacheActions::INVALIDATE_VECTOR)
     }
 
+    /// Draws, and waits until the targets are in memory.
+    ///
+    /// Source: Mesa 25.0.7 `src/amd/vulkan/radv_queue.c`, `radv_emit_graphics`, for CONTEXT_CONTROL and for the wait before rings
+    /// are set; `radv_cs.c`, `radv_cs_emit_cache_flush`, for the end.
+    pub(crate) fn draw(&mut self, draw: &Draw<'_>) -> Result<()> {
+        const ONLY_UPDATE: u32 = 1 << 31;
+        const AUTO_INDEX: u32 = 2;
+        let Self::Pm4(stream) = self else { return Ok(()) };
+        let level = stream.language().level;
+        // No stage may still be busy with another process's work when its registers change.
+        for event in [pm4::Event::VS_PARTIAL_FLUSH, pm4::Event::PS_PARTIAL_FLUSH] {
+            if event.exists(level) {
+                stream.push(&pm4::EventWrite::new(event))?;
+            }
+        }
+        acquire(stream, pm4::CacheActions::ACQUIRE)?;
+        stream.push(&pm4::ContextControl {
+            load: ONLY_UPDATE,
+            shadow: ONLY_UPDATE,
+            ..pm4::ContextControl::default()
+        })?;
+        for write in draw.writes {
+            stream.push(&registers::SetRegister { register: write.register, value: write.value })?;
+        }
+        stream.push(&pm4::NumInstances { instances: 1, ..pm4::NumInstances::default() })?;
+        let auto =
+            pm4::DrawIndexAuto { vertices: draw.vertices, initiator: AUTO_INDEX, ..pm4::DrawIndexAuto::default() };
+        stream.push(&auto)?;
+        let store = pm4::EopStore::Dword { va: draw.done, value: 1 };
+        let event = pm4::EndOfPipe::new(pm4::EopEvent::CacheFlushAndInvalidate, store)
+            .with_caches(level, pm4::CacheActions::WRITE_BACK_L2);
+        stream.push(&pm4::EndOfPipeSequence { event, scratch: draw.scratch })?;
+        stream.push(&pm4::WaitRegMem::new(draw.done, pm4::Compare::Equal, 1))?;
+        acquire(stream, pm4::CacheActions::WRITE_BACK_L2 | pm4::CacheActions::INVALIDATE_VECTOR)
+    }
+
     /// Dwords that no engine understands.
     pub(crate) fn garbage(&mut self) -> Result<()> {
         match self {
@@ -248,6 +285,16 @@ pub(crate) struct Grid<'g> {
     pub(crate) scratch_waves: u32,
     /// The number of shader engines of the chip.
     pub(crate) engines: u32,
+}
+
+/// A draw with all its registers.
+pub(crate) struct Draw<'d> {
+    pub(crate) writes: &'d [RegisterWrite],
+    pub(crate) vertices: u32,
+    /// A dword that is 0 before the draw and 1 behind it.
+    pub(crate) done: GpuVa,
+    /// Memory that some generations need, as for [`Recorder::fence`].
+    pub(crate) scratch: GpuVa,
 }
 
 /// Transfers by the command processor, split into packets; the last one synchronizes with what follows.

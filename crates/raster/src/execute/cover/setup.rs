@@ -35,6 +35,8 @@ pub(in crate::execute) struct Area {
     is_rectangle: bool,
     /// The bias that is added to depths.
     pub(in crate::execute) bias: f64,
+    /// `true` if right and bottom edges belong to the area: see [`Flaw::WrongEdge`](crate::Flaw::WrongEdge).
+    pub(in crate::execute) has_wrong_edges: bool,
 }
 
 /// Larger coordinates would overflow the edge functions.
@@ -48,7 +50,7 @@ impl Area {
         }
         let [a, b, c] = corners;
         let twice = (b.x - a.x) * (c.y - a.y) - (c.x - a.x) * (b.y - a.y);
-        (twice != 0).then_some(Self { corners, twice, bits, is_rectangle, bias: 0.0 })
+        (twice != 0).then_some(Self { corners, twice, bits, is_rectangle, bias: 0.0, has_wrong_edges: false })
     }
 
     /// Returns `true` if the corners go round clockwise as seen: y grows downward.
@@ -111,7 +113,9 @@ impl Area {
             };
             return inside(px, |corner| corner.x) && inside(py, |corner| corner.y);
         }
-        self.edges(place).iter().all(|(value, is_top_or_left)| *value > 0 || *value == 0 && *is_top_or_left)
+        self.edges(place)
+            .iter()
+            .all(|(value, is_top_or_left)| *value > 0 || *value == 0 && *is_top_or_left != self.has_wrong_edges)
     }
 
     /// Returns the values at a place in a pixel, which may be outside.

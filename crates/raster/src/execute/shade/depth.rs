@@ -6,7 +6,7 @@ use crate::execute::{
     target::targets::Targets,
     target::value::{Access, number, stored},
 };
-use crate::{Depth, DrawState};
+use crate::{Depth, DrawState, Flaw};
 
 /// The values of a pixel that are tested.
 #[derive(Clone, Copy, Debug)]
@@ -111,6 +111,7 @@ pub(in crate::execute) fn test(
     if passes
         && depth.writes
         && !depth.is_read_only
+        && state.flaw != Some(Flaw::StaleDepth)
         && let Some((at, bytes)) = z_place
     {
         access.store(at, bytes, new.into());

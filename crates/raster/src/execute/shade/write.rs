@@ -13,7 +13,7 @@ use crate::execute::{
     target::format::Format,
     target::value::Access,
 };
-use crate::{Colour, DrawState};
+use crate::{Colour, DrawState, Flaw};
 
 /// The numbers of export targets.
 const DEPTH: u8 = 8;
@@ -145,7 +145,10 @@ impl Pixels<'_> {
             } else {
                 (of(before as u8, at), None)
             };
-            let Some(source) = source else { continue };
+            let Some(mut source) = source else { continue };
+            if state.flaw == Some(Flaw::SwappedChannel) {
+                source.swap(0, 2);
+            }
             let write = Write { state, colour, format, bytes: plane.bytes, second: second.unwrap_or_default() };
             for sample in bits(covered) {
                 if let Some(place) = plane.address(pixel, sample) {

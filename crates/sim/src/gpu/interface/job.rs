@@ -46,6 +46,11 @@ pub trait Job {
         None
     }
 
+    /// Returns a deliberate mistake for the fixed functions of the job's draws, if any.
+    fn draw_flaw(&self) -> Option<amdgpu_raster::Flaw> {
+        None
+    }
+
     /// Returns `true` if the memory of the job models caches, so that it wants to know the units of accesses.
     fn is_checked(&self) -> bool {
         false

@@ -36,7 +36,8 @@ pub(super) fn run(
         initiator: draw.initiator,
     };
     let read = |offset: u32| scene.state.registers().written(Register::at_byte(offset)?);
-    let state = DrawState::new(call, &Registers::new(level, &read));
+    let registers = Registers::new(level, &read);
+    let state = DrawState { flaw: scene.job.draw_flaw(), ..DrawState::new(call, &registers) };
     let memory = JobMemory { memory: scene.memory, job: scene.job };
     let mut stages = Stages { state: &state, chip, scene, limits, vertex: None, pixel: None };
     let result = amdgpu_raster::draw(&state, chip, &memory, &mut stages);

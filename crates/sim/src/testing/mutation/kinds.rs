@@ -88,6 +88,14 @@ pub enum Mutation {
     WrongRow,
     /// Samplers return the nearest texel without filtering.
     Unfiltered,
+    /// Right and bottom edges belong to a triangle that is drawn, and top and left ones do not.
+    WrongEdge,
+    /// Draws exchange red and blue.
+    SwappedChannel,
+    /// Draws do not store depths.
+    StaleDepth,
+    /// Samplers return the texel below.
+    WrongTexel,
     /// Each job leaves an error in memory that ECC cannot correct.
     RasUncorrectable,
     /// Each job leaves an error in memory that ECC corrects.
@@ -106,7 +114,7 @@ pub enum Mutation {
 
 impl Mutation {
     /// All mutations.
-    pub const ALL: [Self; 45] = [
+    pub const ALL: [Self; 49] = [
         Self::DropWrite,
         Self::ShortCopy,
         Self::ShiftedCopy,
@@ -145,6 +153,10 @@ impl Mutation {
         Self::SwappedTexel,
         Self::WrongRow,
         Self::Unfiltered,
+        Self::WrongEdge,
+        Self::SwappedChannel,
+        Self::StaleDepth,
+        Self::WrongTexel,
         Self::RasUncorrectable,
         Self::RasCorrectable,
         Self::AerFatal,
@@ -174,9 +186,10 @@ impl Mutation {
             )
     }
 
-    /// Returns `true` if the mutation affects shaders, which SDMA rings do not run.
+    /// Returns `true` if the mutation affects shaders, which SDMA rings do not run. Mutations that are there for draws are not among
+    /// them.
     pub const fn is_of_a_shader(self) -> bool {
-        self.flaw().is_some()
+        self.flaw().is_some() && !matches!(self, Self::WrongTexel)
     }
 
     /// Returns the mistake that waves make.
@@ -192,6 +205,17 @@ impl Mutation {
             Self::SwappedTexel => Flaw::SwappedTexel,
             Self::WrongRow => Flaw::WrongRow,
             Self::Unfiltered => Flaw::Unfiltered,
+            Self::WrongTexel => Flaw::WrongTexel,
+            _ => return None,
+        })
+    }
+
+    /// Returns the mistake that the fixed functions of draws make.
+    pub(crate) const fn draw_flaw(self) -> Option<amdgpu_raster::Flaw> {
+        Some(match self {
+            Self::WrongEdge => amdgpu_raster::Flaw::WrongEdge,
+            Self::SwappedChannel => amdgpu_raster::Flaw::SwappedChannel,
+            Self::StaleDepth => amdgpu_raster::Flaw::StaleDepth,
             _ => return None,
         })
     }

@@ -5,4 +5,4 @@ mod bench;
 pub(crate) mod groups;
 pub(crate) mod image;
 pub(crate) mod memory;
-mod picture;
+pub(crate) mod picture;

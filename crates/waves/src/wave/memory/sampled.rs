@@ -268,6 +268,9 @@ pub(super) fn sampled(
         let own = address(registers, step, lookup, coordinates, lane);
         let (lod, raw) = setup.detail(registers, step, image, lane, &own);
         let mut place = setup.lookup(image, &own, lod);
+        if flaw == Some(Flaw::WrongTexel) {
+            place.coordinates[1] += if normalized { 1.0 / f64::from(image.size(0)[1]) } else { 1.0 };
+        }
         let select = |values: [f64; 4], image: &Image| {
             image.selects.map(|select| match select {
                 4..=7 => bits(values[usize::from(select) - 4], is_integer && !lookup.compares),

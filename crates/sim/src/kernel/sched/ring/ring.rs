@@ -656,6 +656,10 @@ impl gpu::Job for Running<'_> {
         self.shared.board.hooks().flaw(self.shared.name)
     }
 
+    fn draw_flaw(&self) -> Option<amdgpu_raster::Flaw> {
+        self.shared.board.hooks().draw_flaw(self.shared.name)
+    }
+
     fn hazard(&self, hazard: &InstructionHazard, place: Place) {
         if let Some(caches) = &self.shared.board.caches {
             caches.report_instruction(hazard, &place);
