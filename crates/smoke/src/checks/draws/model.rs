@@ -3,6 +3,8 @@
 //! Written from the Vulkan specification, sections "Basic Polygon Rasterization" and "Depth Test": a pixel belongs to a triangle if its
 //! centre is inside, or on a top or left edge. Places are whole numbers of 1/256 pixel, so that coverage is exact.
 
+#![expect(clippy::cast_precision_loss, reason = "places in pictures of some pixels are far below 2^53")]
+
 /// A corner of a primitive.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Corner {
