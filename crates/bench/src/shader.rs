@@ -10,7 +10,7 @@ use amdgpu_bench::measure::{compare, timed};
 use amdgpu_descriptors::view::BufferView;
 use amdgpu_isa::{
     WaveSize,
-    builder::{BuildError, Builder, Program},
+    builder::{BuildError, Builder, Program, Scalar, Vector},
 };
 use amdgpu_waves::{
     Access, Counters, Dispatch, InstructionHazard, Limits, Memory, Outcome, PageFault, Vectors, run_checked,
@@ -20,7 +20,7 @@ use amdgpu_winsys::{vamgr::GpuVa, winsys::GfxLevel};
 
 use crate::{
     child::Wanted,
-    row::{Goal, Row},
+    row::{Goal, Row, Unit},
 };
 
 /// The generation that is measured.
@@ -31,6 +31,8 @@ const ROUNDS: u32 = 256;
 /// Operations of a round.
 const UNROLLED: u32 = 16;
 const LANES: u32 = 64;
+/// Operations of the code whose decoding is measured.
+const STRAIGHT: u32 = 8192;
 /// Times that each side is measured.
 const TIMES: usize = 15;
 
@@ -88,15 +90,22 @@ impl Paged {
         mut visit: impl FnMut(usize, Option<&AtomicU32>),
     ) -> Result<(), PageFault> {
         let mut result = Ok(());
-        let mut rest = lanes;
-        while rest != 0 {
-            let lane = rest.trailing_zeros() as usize % 64;
-            rest &= rest - 1;
+        let mut one = |lane: usize| {
             let found = self.dword(addresses[lane]);
             visit(lane, found);
             if found.is_none() {
                 result = result.and(Err(PageFault { va: addresses[lane], access }));
             }
+        };
+        if lanes == u64::MAX {
+            // Without a search for the next lane, as the simulator's memory does.
+            (0..64).for_each(one);
+            return result;
+        }
+        let mut rest = lanes;
+        while rest != 0 {
+            one(rest.trailing_zeros() as usize % 64);
+            rest &= rest - 1;
         }
         result
     }
@@ -229,16 +238,7 @@ fn program(work: Work) -> Result<Program, BuildError> {
             (Work::Float, 0 | 2) => code.op(format_args!("v_add_f32 {value}, {other}, {value}")),
             (Work::Float, _) => code.op(format_args!("v_mul_f32 {value}, {other}, {value}")),
             (Work::Fused, _) => code.op(format_args!("v_fma_f32 {value}, {value}, {other}, {other}")),
-            (Work::Mix, _) => match step % 8 {
-                0 => code.op(format_args!("v_fma_f32 {value}, {value}, {other}, {loaded}")),
-                1 => code.add(bits, other, bits),
-                2 => code.op(format_args!("v_cmp_lt_f32_e32 vcc, {other}, {value}")),
-                3 => code.op(format_args!("v_cndmask_b32_e32 {value}, {value}, {other}, vcc")),
-                4 => code.op(format_args!("v_and_b32 {bits}, {MASK:#x}, {bits}")),
-                5 => code.op(format_args!("v_max_f32 {value}, {other}, {value}")),
-                6 => code.op(format_args!("v_lshrrev_b32 {bits}, 1, {bits}")),
-                _ => code.buffer_load(loaded, at, buffer),
-            },
+            (Work::Mix, _) => mixed(&mut code, step, [at, value, other, bits, loaded], buffer),
             (Work::Scatter, _) => {
                 code.op(format_args!("v_and_b32 {bits}, {MASK:#x}, {value}"));
                 code.buffer_store(value, bits, buffer);
@@ -255,6 +255,32 @@ fn program(work: Work) -> Result<Program, BuildError> {
     code.op(format_args!("s_cmp_lg_u32 {count}, 0"));
     code.branch(amdgpu_isa::builder::Condition::Scc(true), start);
     code.buffer_store(value, at, buffer);
+    code.finish()
+}
+
+/// Records an operation of [`Work::Mix`], on registers for an address, two values, bits and what is loaded.
+fn mixed(code: &mut Builder, step: u32, [at, value, other, bits, loaded]: [Vector; 5], buffer: Scalar) {
+    match step % 8 {
+        0 => code.op(format_args!("v_fma_f32 {value}, {value}, {other}, {loaded}")),
+        1 => code.add(bits, other, bits),
+        2 => code.op(format_args!("v_cmp_lt_f32_e32 vcc, {other}, {value}")),
+        3 => code.op(format_args!("v_cndmask_b32_e32 {value}, {value}, {other}, vcc")),
+        4 => code.op(format_args!("v_and_b32 {bits}, {MASK:#x}, {bits}")),
+        5 => code.op(format_args!("v_max_f32 {value}, {other}, {value}")),
+        6 => code.op(format_args!("v_lshrrev_b32 {bits}, 1, {bits}")),
+        _ => code.buffer_load(loaded, at, buffer),
+    }
+}
+
+/// Records code without a jump: the operations of [`Work::Mix`], of which each is executed once.
+fn straight() -> Result<Program, BuildError> {
+    let mut code = Builder::new(LEVEL, WaveSize::Wave64, 4);
+    let (buffer, at, value, other) = (code.user(0, 4), code.vector(1), code.vector(1), code.vector(1));
+    let (bits, loaded) = (code.vector(1), code.vector(1));
+    code.op(format_args!("v_mov_b32 {at}, 0"));
+    for step in 0..STRAIGHT {
+        mixed(&mut code, step, [at, value, other, bits, loaded], buffer);
+    }
     code.finish()
 }
 
@@ -413,6 +439,12 @@ pub(crate) fn all(wanted: &Wanted, add: &mut impl FnMut(Row)) {
             }
         }
     }
+    if wanted.has("decode") {
+        match straight() {
+            Ok(program) => decoded(&program, add),
+            Err(error) => add(Row::missing("decode", "-", error)),
+        }
+    }
     if wanted.has("threads") {
         match program(Work::Integer) {
             Ok(program) => threads(&program, add),
@@ -459,6 +491,22 @@ fn checked(name: &str, program: &Program, add: &mut dyn FnMut(Row)) {
     };
     let times = compare(TIMES, || timed(run), || timed(|| runs(program, &memory, (1, Vectors::Detected))));
     add(Row::times(name, GROUPS.into(), times.ours, "unchecked", times.floor, Goal::None));
+}
+
+/// Millions of bytes of code that are decoded in a second: the first of two waves decodes what both execute.
+fn decoded(program: &Program, add: &mut impl FnMut(Row)) {
+    let Some(dispatch) = dispatch(program) else { return };
+    let memory = Paged::new(program);
+    let waves = |count| {
+        let dispatch = Dispatch { end: [count, 1, 1], ..dispatch.clone() };
+        timed(|| {
+            black_box(run_on_threads(&dispatch, &memory, Limits::default(), 1));
+        })
+    };
+    let times = compare(TIMES, || waves(1), || waves(2));
+    let bytes = 4.0 * program.words().len() as f64;
+    let rate = bytes * 1e3 / (2.0 * times.ours - times.floor);
+    add(Row::figure("decode", bytes as u64, rate, Unit::Mbps, Goal::Above(50.0)));
 }
 
 /// The time of the same grid on all processors against one thread.

@@ -11,6 +11,7 @@ use crate::{
     memory::{Memory, PageFault},
     outcome::{Counters, Hang, Reason},
     program::{
+        block,
         code::{Code, words},
         source::{EXEC, M0},
         step::{Action, Step},
@@ -28,8 +29,6 @@ const SLICE: u32 = 10_000;
 /// The number of instructions after which a wave looks whether its job has ended. The slowest, which take hundreds of samples, need
 /// some 100 us each, so that a wave looks every few tens of milliseconds; all others look far more often.
 const LOOK: u32 = 250;
-
-const _: () = assert!(SLICE.is_multiple_of(LOOK));
 
 /// The initial value of M0, on which no shader may rely.
 pub(crate) const UNDEFINED: u32 = 0xdead_beef;
@@ -192,30 +191,39 @@ impl Group {
 
 /// Executes a wave until it ends, waits, or has used up its slice, or its job has ended.
 fn run<O: Observer>(wave: &mut Wave, code: &mut Code, around: &mut Surroundings<'_, O>) -> Result<(), Reason> {
-    if wave.status != Status::Running {
-        return Ok(());
-    }
-    for _ in 0..SLICE / LOOK {
-        // The work-group's own loop sees it too, and drops the work-group.
-        if around.memory.is_stopped() {
-            return Ok(());
-        }
-        execute(wave, code, around)?;
-        if wave.status != Status::Running {
-            return Ok(());
-        }
+    let mut left = SLICE;
+    // The work-group's own loop sees it too, and drops the work-group.
+    while left > 0 && wave.status == Status::Running && !around.memory.is_stopped() {
+        left = execute(wave, code, around, left)?;
     }
     Ok(())
 }
 
-/// Executes [`LOOK`] instructions of a wave, unless it ends or waits before.
-fn execute<O: Observer>(wave: &mut Wave, code: &mut Code, around: &mut Surroundings<'_, O>) -> Result<(), Reason> {
-    let mut left = LOOK;
-    while left > 0 {
+/// Executes about [`LOOK`] of the `left` instructions of a wave, unless it ends or waits before. Returns the number that is left then.
+fn execute<O: Observer>(
+    wave: &mut Wave,
+    code: &mut Code,
+    around: &mut Surroundings<'_, O>,
+    mut left: u32,
+) -> Result<u32, Reason> {
+    let look = left.saturating_sub(LOOK);
+    while left > look {
         // The PC that is also here need not be read back from the wave after each instruction.
         let mut pc = wave.pc;
         let mut near = code.near(pc);
-        while left > 0 && near.holds(pc) {
+        while left > look && near.holds(pc) {
+            // Slices end after the same instruction with blocks and without.
+            if !O::ON
+                && left >= block::MOST
+                && wave.takes_shortcuts
+                && let Some(block) = near.block(pc, wave.registers.mode)
+            {
+                wave.block(block);
+                left -= block.instructions;
+                pc = pc.wrapping_add(block.bytes.into());
+                wave.pc = pc;
+                continue;
+            }
             left -= 1;
             let step = near.step(pc, around.memory)?;
             if O::ON {
@@ -234,11 +242,11 @@ fn execute<O: Observer>(wave: &mut Wave, code: &mut Code, around: &mut Surroundi
                 around.observer.after(wave)?;
             }
             if wave.status != Status::Running {
-                return Ok(());
+                return Ok(left);
             }
         }
     }
-    Ok(())
+    Ok(left)
 }
 
 /// Executes an instruction of a wave, and goes on to the next or says that the wave has ended or waits.

@@ -4,9 +4,9 @@ use amdgpu_isa::Op;
 
 use super::{
     kernel::{Form, Kernel, Lane, Lanes, Operation, Type, WideLanes},
-    unit::for_each_unit,
+    unit::for_each_unit_alone,
 };
-use crate::number::{half::Half, mode::Mode};
+use crate::number::half::Half;
 
 /// A table of comparisons: the operations of the instruction sets, and the condition. Those that signal, and those that write EXEC,
 /// compare alike.
@@ -17,7 +17,7 @@ macro_rules! conditions {
             form: Form::Plain,
             sources: &[<$ty as Lane>::TYPE, <$ty as Lane>::TYPE],
             result: Type::Mask,
-            kernel: Kernel::$kind(for_each_unit!(|out: &mut $lanes, sources: &[&$lanes; 3], _mode: Mode| {
+            kernel: Kernel::$kind(for_each_unit_alone!(|out: &mut $lanes, sources: &[&$lanes; 3]| {
                 for lane in 0..crate::alu::kernel::LANES {
                     let convert = |$value: $ty| $convert;
                     let $a = convert(<$ty as Lane>::from_word(sources[0][lane].into()));
@@ -26,6 +26,7 @@ macro_rules! conditions {
                 }
             })),
             flushing: None,
+            clean: None,
         }),*];
     };
 }

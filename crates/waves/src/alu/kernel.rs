@@ -166,6 +166,8 @@ pub(crate) struct Operation {
     pub(crate) kernel: Kernel,
     /// The kernel that also flushes 32-bit denormals to zero, in operands and the result.
     pub(crate) flushing: Option<Narrow>,
+    /// The kernel that flushes them in the result, for operands that have none.
+    pub(crate) clean: Option<Narrow>,
 }
 
 /// Returns zero of the same sign for the bits of a 32-bit denormal.
@@ -174,6 +176,12 @@ pub(crate) fn flush32(bits: u32) -> u32 {
     // If the exponent is zero, all bits but the sign are cleared. Vector units compute this mask from the comparison.
     let denormal = u32::from(bits & 0x7f80_0000 == 0).wrapping_neg();
     bits & !(denormal >> 1)
+}
+
+/// Returns the bits of an operand that has no denormals.
+#[inline(always)]
+pub(crate) fn kept(bits: u32) -> u32 {
+    bits
 }
 
 /// Defines a table of operations: those of the tables with their form if it is not the plain one, typed sources, the type of the result, and the result of one lane.
@@ -189,7 +197,8 @@ macro_rules! operations {
                 sources: &[<$ta as $crate::alu::kernel::Lane>::TYPE $(, <$tb as $crate::alu::kernel::Lane>::TYPE $(, <$tc as $crate::alu::kernel::Lane>::TYPE)?)?],
                 result: <$out as $crate::alu::kernel::Lane>::TYPE,
                 kernel: $crate::alu::kernel::operations!(@$kind ($a: $ta $(, $b: $tb $(, $c: $tc)?)? $(; $mode)?) -> $out $body),
-                flushing: $crate::alu::kernel::operations!(@flushing $kind ($a: $ta $(, $b: $tb $(, $c: $tc)?)? $(; $mode)?) -> $out $body),
+                flushing: $crate::alu::kernel::operations!(@flushing $kind flush32 ($a: $ta $(, $b: $tb $(, $c: $tc)?)? $(; $mode)?) -> $out $body),
+                clean: $crate::alu::kernel::operations!(@flushing $kind kept ($a: $ta $(, $b: $tb $(, $c: $tc)?)? $(; $mode)?) -> $out $body),
             }),*
         ];
     };
@@ -199,27 +208,26 @@ macro_rules! operations {
     (@form $form:ident) => {
         $crate::alu::kernel::Form::$form
     };
-    (@flushing float ($a:ident: $ta:ty $(, $b:ident: $tb:ty $(, $c:ident: $tc:ty)?)?) -> $out:ty $body:block) => {
-        Some($crate::alu::unit::for_each_unit!(|out: &mut $crate::alu::kernel::Lanes, sources: &[&$crate::alu::kernel::Lanes; 3], _mode: $crate::number::mode::Mode| {
-            use $crate::alu::kernel::{Lane, flush32};
+    (@flushing float $operand:ident ($a:ident: $ta:ty $(, $b:ident: $tb:ty $(, $c:ident: $tc:ty)?)?) -> $out:ty $body:block) => {
+        Some($crate::alu::unit::for_each_unit_alone!(|out: &mut $crate::alu::kernel::Lanes, sources: &[&$crate::alu::kernel::Lanes; 3]| {
+            use $crate::alu::kernel::{Lane, flush32, $operand as operand};
             for lane in 0..$crate::alu::kernel::LANES {
-                let $a = <$ta as Lane>::from_word(u64::from(flush32(sources[0][lane])));
-                $(let $b = <$tb as Lane>::from_word(u64::from(flush32(sources[1][lane])));
-                $(let $c = <$tc as Lane>::from_word(u64::from(flush32(sources[2][lane])));)?)?
+                let $a = <$ta as Lane>::from_word(u64::from(operand(sources[0][lane])));
+                $(let $b = <$tb as Lane>::from_word(u64::from(operand(sources[1][lane])));
+                $(let $c = <$tc as Lane>::from_word(u64::from(operand(sources[2][lane])));)?)?
                 let value: $out = $body;
                 out[lane] = flush32(Lane::word(value) as u32);
             }
         }))
     };
-    (@flushing $kind:ident $sources:tt -> $out:ty $body:block) => {
+    (@flushing $kind:ident $operand:ident $sources:tt -> $out:ty $body:block) => {
         None
     };
     (@float $sources:tt -> $out:ty $body:block) => {
         $crate::alu::kernel::operations!(@narrow $sources -> $out $body)
     };
-    (@narrow ($a:ident: $ta:ty $(, $b:ident: $tb:ty $(, $c:ident: $tc:ty)?)? $(; $mode:ident)?) -> $out:ty $body:block) => {
-        $crate::alu::kernel::Kernel::Narrow($crate::alu::unit::for_each_unit!(|out: &mut $crate::alu::kernel::Lanes, sources: &[&$crate::alu::kernel::Lanes; 3], _mode: $crate::number::mode::Mode| {
-            $(let $mode = _mode;)?
+    (@narrow ($a:ident: $ta:ty $(, $b:ident: $tb:ty $(, $c:ident: $tc:ty)?)?) -> $out:ty $body:block) => {
+        $crate::alu::kernel::Kernel::Narrow($crate::alu::unit::for_each_unit_alone!(|out: &mut $crate::alu::kernel::Lanes, sources: &[&$crate::alu::kernel::Lanes; 3]| {
             for lane in 0..$crate::alu::kernel::LANES {
                 use $crate::alu::kernel::Lane;
                 let $a = <$ta as Lane>::from_word(u64::from(sources[0][lane]));
@@ -230,9 +238,34 @@ macro_rules! operations {
             }
         }))
     };
-    (@wide ($a:ident: $ta:ty $(, $b:ident: $tb:ty $(, $c:ident: $tc:ty)?)? $(; $mode:ident)?) -> $out:ty $body:block) => {
+    (@narrow ($a:ident: $ta:ty $(, $b:ident: $tb:ty $(, $c:ident: $tc:ty)?)?; $mode:ident) -> $out:ty $body:block) => {
+        $crate::alu::kernel::Kernel::Narrow($crate::alu::unit::for_each_unit!(|out: &mut $crate::alu::kernel::Lanes, sources: &[&$crate::alu::kernel::Lanes; 3], _mode: $crate::number::mode::Mode| {
+            let $mode = _mode;
+            for lane in 0..$crate::alu::kernel::LANES {
+                use $crate::alu::kernel::Lane;
+                let $a = <$ta as Lane>::from_word(u64::from(sources[0][lane]));
+                $(let $b = <$tb as Lane>::from_word(u64::from(sources[1][lane]));
+                $(let $c = <$tc as Lane>::from_word(u64::from(sources[2][lane]));)?)?
+                let value: $out = $body;
+                out[lane] = Lane::word(value) as u32;
+            }
+        }))
+    };
+    (@wide ($a:ident: $ta:ty $(, $b:ident: $tb:ty $(, $c:ident: $tc:ty)?)?) -> $out:ty $body:block) => {
+        $crate::alu::kernel::Kernel::Wide($crate::alu::unit::for_each_unit_alone!(|out: &mut $crate::alu::kernel::WideLanes, sources: &[&$crate::alu::kernel::WideLanes; 3]| {
+            for lane in 0..$crate::alu::kernel::LANES {
+                use $crate::alu::kernel::Lane;
+                let $a = <$ta as Lane>::from_word(sources[0][lane]);
+                $(let $b = <$tb as Lane>::from_word(sources[1][lane]);
+                $(let $c = <$tc as Lane>::from_word(sources[2][lane]);)?)?
+                let value: $out = $body;
+                out[lane] = Lane::word(value);
+            }
+        }))
+    };
+    (@wide ($a:ident: $ta:ty $(, $b:ident: $tb:ty $(, $c:ident: $tc:ty)?)?; $mode:ident) -> $out:ty $body:block) => {
         $crate::alu::kernel::Kernel::Wide($crate::alu::unit::for_each_unit!(|out: &mut $crate::alu::kernel::WideLanes, sources: &[&$crate::alu::kernel::WideLanes; 3], _mode: $crate::number::mode::Mode| {
-            $(let $mode = _mode;)?
+            let $mode = _mode;
             for lane in 0..$crate::alu::kernel::LANES {
                 use $crate::alu::kernel::Lane;
                 let $a = <$ta as Lane>::from_word(sources[0][lane]);

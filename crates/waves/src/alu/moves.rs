@@ -59,6 +59,20 @@ pub(crate) fn flush(unit: Unit, lanes: &mut Lanes) {
     run(unit, lanes);
 }
 
+/// Returns `true` if a lane holds a denormal of 32 bits.
+#[inline]
+pub(crate) fn has_denormals(unit: Unit, lanes: &Lanes) -> bool {
+    let run = for_each_unit!(|found: &mut u32, lanes: &Lanes| {
+        *found = 0;
+        for lane in 0..LANES {
+            *found |= lanes[lane] ^ flush32(lanes[lane]);
+        }
+    });
+    let mut found = 0;
+    run(unit, &mut found, lanes);
+    found != 0
+}
+
 /// Makes 0 of 0, and all bits of 1.
 #[inline]
 pub(crate) fn negate(unit: Unit, lanes: &mut Lanes) {

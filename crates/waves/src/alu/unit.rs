@@ -53,7 +53,19 @@ macro_rules! for_each_unit {
     };
 }
 
+/// Compiles a function of a result and operands, which does not ask for the mode, as [`for_each_unit`] does. Two references are passed in
+/// registers of the host; a third argument would be stored and loaded.
+macro_rules! for_each_unit_alone {
+    (|$out:ident: $out_type:ty, $sources:ident: $sources_type:ty| $body:block) => {
+        |unit: $crate::alu::unit::Unit, $out: $out_type, $sources: $sources_type, _: $crate::number::mode::Mode| {
+            let run = $crate::alu::unit::for_each_unit!(|$out: $out_type, $sources: $sources_type| $body);
+            run(unit, $out, $sources)
+        }
+    };
+}
+
 pub(crate) use for_each_unit;
+pub(crate) use for_each_unit_alone;
 
 #[cfg(test)]
 mod tests {
@@ -96,7 +108,7 @@ mod tests {
     fn results(operation: &Operation, unit: Unit, wide: [&WideLanes; 3], mode: Mode) -> Vec<(WideLanes, Lanes)> {
         let narrow = wide.map(|lanes| lanes.map(|value| value as u32));
         let mut kernels = vec![operation.kernel];
-        kernels.extend(operation.flushing.map(Kernel::Narrow));
+        kernels.extend([operation.flushing, operation.clean].into_iter().flatten().map(Kernel::Narrow));
         let one = |kernel| {
             let (mut out, mut wide_out, mut carries) = ([0; LANES], [0; LANES], [0; LANES]);
             match kernel {

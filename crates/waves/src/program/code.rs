@@ -4,8 +4,13 @@ use std::collections::HashMap;
 
 use amdgpu_isa::Instruction;
 
-use super::{decode, shape::Shape, step::Step};
-use crate::{memory::Memory, outcome::Reason};
+use super::{
+    block::{Block, Missing},
+    decode,
+    shape::Shape,
+    step::Step,
+};
+use crate::{memory::Memory, number::mode::Mode, outcome::Reason};
 
 /// A cache of decoded instructions by address. It is created for each dispatch, because code may have changed.
 pub(crate) struct Code {
@@ -22,9 +27,27 @@ const PAGE_BYTES: u64 = 1024;
 /// The maximum number of cached pages. A program that uses more is decoded again.
 const MOST_PAGES: usize = 1024;
 
+/// The number of times that waves come to an instruction before its block is made, which takes as long as some ten executions save.
+const OFTEN: u8 = 8;
+
+/// The number of instructions of a page's blocks after which no other is made: four times as many as the page has. Waves of a real
+/// program come to few places by a jump.
+const MOST_IN_BLOCKS: u32 = 4 * PAGE_BYTES as u32 / 4;
+
 /// The instructions that start in 1 KiB of code.
 struct Page {
     steps: [Option<Step>; PAGE_BYTES as usize / 4],
+    blocks: [Start; PAGE_BYTES as usize / 4],
+    /// The number of instructions of the blocks.
+    in_blocks: u32,
+}
+
+/// The block that starts with an instruction.
+enum Start {
+    /// It is not looked for yet: the number of times that a wave came to the instruction.
+    Met(u8),
+    None,
+    Block(Box<Block>),
 }
 
 impl Code {
@@ -41,7 +64,11 @@ impl Code {
         }
         let pages = &mut self.pages;
         let place = *self.places.entry(number).or_insert_with(|| {
-            pages.push(Box::new(Page { steps: [const { None }; 256] }));
+            pages.push(Box::new(Page {
+                steps: [const { None }; 256],
+                blocks: [const { Start::Met(0) }; 256],
+                in_blocks: 0,
+            }));
             pages.len() - 1
         });
         self.last = Some((number, place));
@@ -82,6 +109,47 @@ impl Near<'_> {
             *slot = Some(decoded(self.shape, pc, memory)?);
         }
         slot.as_ref().ok_or(Reason::Halt)
+    }
+
+    /// Returns the block that starts at `pc`, with the kernels for a mode. [`holds`](Self::holds) has to be `true` of `pc`.
+    #[inline(always)]
+    pub(crate) fn block(&mut self, pc: u64, mode: Mode) -> Option<&Block> {
+        let place = (pc % PAGE_BYTES) as usize / 4;
+        match &mut self.page.blocks[place] {
+            Start::None => return None,
+            Start::Met(times) if *times < OFTEN => {
+                *times += 1;
+                return None;
+            }
+            Start::Block(block) if block.is_for(mode) => {}
+            _ => self.page.find(place, mode),
+        }
+        match &self.page.blocks[place] {
+            Start::Block(block) if block.is_for(mode) => Some(block),
+            _ => None,
+        }
+    }
+}
+
+impl Page {
+    /// Finds the block at a place, unless there are many, or not all of its instructions are decoded.
+    #[cold]
+    fn find(&mut self, place: usize, mode: Mode) {
+        let had_one = matches!(self.blocks[place], Start::Block(_));
+        if !had_one && self.in_blocks >= MOST_IN_BLOCKS {
+            self.blocks[place] = Start::None;
+            return;
+        }
+        match Block::new(&self.steps[place..], mode) {
+            Ok(block) => {
+                self.in_blocks += if had_one { 0 } else { block.instructions };
+                self.blocks[place] = Start::Block(Box::new(block));
+            }
+            Err(Missing::Undecoded) => {}
+            // In another mode there may be one.
+            Err(Missing::Short) if had_one => {}
+            Err(Missing::Short) => self.blocks[place] = Start::None,
+        }
     }
 }
 

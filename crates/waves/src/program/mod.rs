@@ -1,5 +1,6 @@
 //! Machine code, decoded to steps that waves execute.
 
+pub(crate) mod block;
 pub(crate) mod code;
 pub(crate) mod data;
 pub(crate) mod decode;

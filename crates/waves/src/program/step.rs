@@ -240,6 +240,8 @@ pub(crate) struct Direct {
     pub(super) kernel: Function,
     /// The kernel that also flushes the denormals of operands and result.
     pub(super) flushing: Option<Narrow>,
+    /// The kernel that flushes the denormals of the result, for operands without any.
+    pub(super) clean: Option<Narrow>,
     /// The operation has another kernel for rounding other than to nearest.
     pub(super) is_rounded: bool,
     pub(crate) operands: [Operand; 3],

@@ -81,6 +81,7 @@ impl Direct {
         Some(Self {
             kernel,
             flushing: operation.flushing,
+            clean: operation.clean,
             is_rounded: directed.is_some(),
             operands: [0, 1, 2].map(|index| operand(index).unwrap_or(UNUSED)),
             floats: (0..3).filter(is_float).fold(0, |mask, index| mask | 1 << index),

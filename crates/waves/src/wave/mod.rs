@@ -1,5 +1,6 @@
 //! A wave: its registers, and the execution of steps on them.
 
+mod block;
 mod execute;
 pub(crate) mod file;
 mod graphics;

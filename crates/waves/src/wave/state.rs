@@ -55,6 +55,8 @@ pub(crate) struct Pad {
     pub(crate) out: Box<Register>,
     /// The result of the second operation of a pair.
     pub(crate) second: Box<Register>,
+    /// The lanes of the mask that an operation of a block wrote last.
+    pub(crate) written: Box<Register>,
     pub(crate) wide_out: WideLanes,
     pub(crate) carries: Lanes,
     /// `true` if denormals of the result were replaced already.
@@ -68,6 +70,7 @@ impl Default for Pad {
             wide: [[0; 64]; 3],
             out: Box::default(),
             second: Box::default(),
+            written: Box::default(),
             wide_out: [0; 64],
             carries: [0; 64],
             flushed: false,

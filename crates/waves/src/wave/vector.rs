@@ -85,18 +85,18 @@ impl Wave {
         if let (Destination::Vgpr(register), None) = (vector.destination, vector.carry) {
             registers.exchange(register, out, on);
         } else {
-            self.write_with_masks(vector, on);
+            self.write_with_masks((vector.destination, vector.carry), on);
         }
         true
     }
 
     /// Writes the result and the lane masks of an operation whose kernel gives all that is written.
     #[inline(never)]
-    fn write_with_masks(&mut self, vector: &Vector, on: u64) {
-        if let Some(slot) = vector.carry {
+    pub(super) fn write_with_masks(&mut self, (destination, carry): (Destination, Option<u8>), on: u64) {
+        if let Some(slot) = carry {
             self.write_carries(slot, on);
         }
-        match vector.destination {
+        match destination {
             Destination::Vgpr(register) => self.registers.exchange(register, &mut self.pad.out, on),
             Destination::Mask { slot, exec } => self.write_mask(slot, exec, on),
             Destination::Scalar(_) => {}

@@ -11,7 +11,11 @@ use crate::{
 };
 
 /// Instructions by the name of their operation and their encoding.
-pub(crate) struct Bank(Vec<(String, Vec<Vec<u32>>)>);
+pub(crate) struct Bank {
+    kept: Vec<(String, Vec<Vec<u32>>)>,
+    /// The places of the operations on vector registers.
+    vectors: Vec<usize>,
+}
 
 /// Jumps, and the ends of programs and groups: `tests/hostile.rs` has them. What follows the time of the host is not random.
 const LEFT_OUT: [&str; 14] = [
@@ -58,17 +62,23 @@ impl Bank {
         }
         let bank: Vec<_> = found.into_iter().filter(|(_, kept)| !kept.is_empty()).collect();
         assert!(bank.len() > 500, "{}: {} operations", frame.level, bank.len());
-        Self(bank)
+        let vectors = (0..bank.len()).filter(|&at| bank[at].0.starts_with("v_")).collect();
+        Self { kept: bank, vectors }
     }
 
     /// Returns the number of operations.
     pub(crate) fn len(&self) -> usize {
-        self.0.len()
+        self.kept.len()
+    }
+
+    /// Draws the place of an operation, or of one on vector registers.
+    pub(crate) fn place(&self, is_vector: bool, draw: &mut Draw) -> usize {
+        if is_vector { self.vectors[draw.below(self.vectors.len())] } else { draw.below(self.len()) }
     }
 
     /// Draws an instruction of an operation.
     pub(crate) fn draw(&self, at: usize, draw: &mut Draw) -> (&str, &[u32]) {
-        let (name, kept) = &self.0[at % self.0.len()];
+        let (name, kept) = &self.kept[at % self.kept.len()];
         (name, &kept[draw.below(kept.len())])
     }
 }

@@ -55,6 +55,8 @@ pub(crate) struct Start {
     body: usize,
     data: Vec<u8>,
     mode: u32,
+    /// The waves that execute the program, one after the other: the first decodes it, the last find blocks.
+    pub(crate) waves: u32,
 }
 
 impl Start {
@@ -150,7 +152,7 @@ impl Frame {
         for word in data[..(ROW * (INPUTS + SCRATCH)) as usize].as_chunks_mut::<4>().0 {
             *word = draw.value().to_le_bytes();
         }
-        Start { body: words.len(), words, data, mode: draw.word() & 0xff }
+        Start { body: words.len(), words, data, mode: draw.word() & 0xff, waves: 1 }
     }
 
     /// Runs a program.
@@ -169,7 +171,7 @@ impl Frame {
             // At least 40 VGPRs, the float mode, clamping of NaNs, four user registers and LDS of four units.
             resources: [9 | start.mode << 12 | 1 << 21, 4 << 1 | 4 << 15, 0],
             user_data,
-            threads: [self.wave.lanes(), 1, 1],
+            threads: [start.waves * self.wave.lanes(), 1, 1],
             partial: [0; 3],
             start: [0; 3],
             end: [1; 3],
@@ -178,7 +180,7 @@ impl Frame {
             chip: None,
             border_colors: 0,
         };
-        let limits = Limits { instructions: 2000, vectors, ..Limits::default() };
+        let limits = Limits { instructions: 20_000, vectors, ..Limits::default() };
         let outcome = run(&dispatch, &ram, limits);
         End { outcome, data: ram.data.into_inner() }
     }

@@ -20,8 +20,12 @@ use bank::Bank;
 use draw::Draw;
 use frame::Frame;
 
-/// The number of random instructions of a program.
+/// The number of random instructions of a program; half of the programs have twice as many, mostly vector operations, which are
+/// executed block by block.
 const LENGTH: usize = 12;
+
+/// The number of waves that execute a program with blocks: more than come to an instruction before its block is made.
+const WAVES: u32 = 10;
 
 /// Returns every generation with its wave sizes.
 fn kinds() -> Vec<(GfxLevel, WaveSize)> {
@@ -55,9 +59,14 @@ fn random_programs_leave_the_same_with_and_without_shortcuts() {
         let mut met = BTreeSet::new();
         for round in 0..each {
             let mut start = frame.start(&mut draw);
-            for place in 0..LENGTH {
+            let has_blocks = draw.below(2) == 0;
+            if has_blocks {
+                start.waves = WAVES;
+            }
+            for place in 0..if has_blocks { 2 * LENGTH } else { LENGTH } {
                 // Each operation in turn, so that all are met, then any.
-                let at = if place == 0 { round as usize } else { draw.below(bank.len()) };
+                let is_vector = has_blocks && draw.below(8) != 0;
+                let at = if place == 0 { round as usize } else { bank.place(is_vector, &mut draw) };
                 let (name, words) = bank.draw(at, &mut draw);
                 met.insert(name);
                 start.add(words);

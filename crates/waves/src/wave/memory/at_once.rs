@@ -2,14 +2,20 @@
 
 use super::access::{Ends, Global, all_lanes};
 use crate::{
-    alu::kernel::WideLanes,
+    alu::{
+        kernel::{LANES, Lanes, WideLanes},
+        unit::{Unit, for_each_unit},
+    },
     memory::ADDRESS_MASK,
     program::{
         data::{Data, DataKind},
         step::MemoryKind,
     },
     watch::observer::Observer,
-    wave::registers::{Registers, lanes},
+    wave::{
+        file::Register,
+        registers::{Registers, lanes},
+    },
 };
 
 /// The addresses that the lanes of an instruction access.
@@ -54,17 +60,27 @@ impl<F: Fn(&Registers, usize, u32) -> Option<u64>> Addresses for F {
     }
 }
 
-/// Returns `true` if each value is greater than the one before it by `step`.
-pub(super) fn rises_by(step: u32, values: &[u32]) -> bool {
-    // Most scattered values differ from a row in the first two.
-    if let [first, second, ..] = values
-        && *second != first.wrapping_add(step)
+/// Returns `true` if the value of each of the first `count` lanes is greater than that of the lane before it by `step`.
+pub(super) fn rises_by(unit: Unit, step: u32, values: &Lanes, count: usize) -> bool {
+    let last = values[count - 1];
+    // Most scattered values differ from a row in the first two or in the last; past the end of 32 bits the last would be less.
+    if values[1] != values[0].wrapping_add(step)
+        || u64::from(last) != u64::from(values[0]) + u64::from(step) * (count as u64 - 1)
     {
         return false;
     }
-    let differs = values.windows(2).fold(0, |differs, pair| differs | pair[1] ^ pair[0].wrapping_add(step));
-    // Past the end of 32 bits the last would be less than the first.
-    differs == 0 && values.first() <= values.last()
+    let compare = for_each_unit!(|differs: &mut u32, values: &Lanes, step: u32, count: usize| {
+        let (first, number) = (values[0], count as u32);
+        *differs = 0;
+        for lane in 0..LANES {
+            let expected = first.wrapping_add(step.wrapping_mul(lane as u32));
+            // Lanes behind the last are not looked at.
+            *differs |= (values[lane] ^ expected) & u32::from((lane as u32) < number).wrapping_neg();
+        }
+    });
+    let mut differs = 0;
+    compare(unit, &mut differs, values, step, count);
+    differs == 0
 }
 
 /// Returns the address of the row of dwords that all lanes access; `None` if lanes are off, or their dwords are not in a row.
@@ -76,16 +92,24 @@ fn row_of(registers: &Registers, places: &impl Addresses, byte: u32) -> Option<u
     (start + 4 * u64::from(registers.lanes) <= ADDRESS_MASK).then_some(start)
 }
 
-/// Loads `DWORDS` or fewer dwords for every lane that is on, all lanes at once.
-fn load_all<const DWORDS: usize, O: Observer>(
-    registers: &mut Registers,
+/// Loads dwords for every lane that is on, all lanes at once. What `out` holds before and after is undefined.
+fn load_all<O: Observer>(
+    (registers, out): (&mut Registers, &mut Box<Register>),
     space: &mut Global<'_, O>,
     (dwords, destination): (u8, u16),
     places: &impl Addresses,
 ) {
     let exec = registers.exec();
     let count = registers.lanes as usize;
-    let mut values = [[0; 64]; DWORDS];
+    if dwords == 1 {
+        // One register changes places with its destination, as results of operations do.
+        let row = row_of(registers, places, 0);
+        if row.is_none_or(|start| space.memory.load_row(start, &mut out[..count]).is_err()) {
+            load_scattered(registers, space, (exec, 0), places, out);
+        }
+        return registers.exchange(destination, out, exec);
+    }
+    let mut values = [[0; 64]; 4];
     for (dword, values) in (0..).zip(&mut values).take(dwords.into()) {
         let row = row_of(registers, places, 4 * dword);
         // If a page of the row is missing, the dwords of the others are still read.
@@ -162,9 +186,9 @@ fn is_apart(addresses: &WideLanes, on: u64, in_range: u64, bytes: u64) -> bool {
         })
 }
 
-/// Does an access of memory behind page tables for every lane that is on.
+/// Does an access of memory behind page tables for every lane that is on. `out` is a register to work with.
 pub(super) fn all_lanes_of_memory<O: Observer>(
-    registers: &mut Registers,
+    (registers, out): (&mut Registers, &mut Box<Register>),
     space: &mut Global<'_, O>,
     kind: MemoryKind,
     ends: Ends,
@@ -173,12 +197,8 @@ pub(super) fn all_lanes_of_memory<O: Observer>(
     // An observer wants to know of each lane.
     let at_once = match kind {
         _ if !registers.unit.takes_shortcuts() => false,
-        MemoryKind::Access(DataKind::Load(Data::Dwords(1))) if !O::TOUCHED => {
-            load_all::<1, O>(registers, space, (1, ends.destination), places);
-            true
-        }
         MemoryKind::Access(DataKind::Load(Data::Dwords(dwords))) if !O::TOUCHED => {
-            load_all::<4, O>(registers, space, (dwords, ends.destination), places);
+            load_all((registers, out), space, (dwords, ends.destination), places);
             true
         }
         MemoryKind::Access(DataKind::Store(Data::Dwords(dwords))) if !O::TOUCHED => {

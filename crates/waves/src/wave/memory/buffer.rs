@@ -84,14 +84,13 @@ impl Addresses for BufferAddresses<'_> {
         if step.address64 || self.shares || self.buffer.adds_lane || !self.reach.is_linear() {
             return None;
         }
-        let last = registers.lanes as usize - 1;
-        let values = &registers.vectors[usize::from(step.address)][..=last];
-        if !rises_by(rise, values) {
+        let count = registers.lanes as usize;
+        if !rises_by(self.unit, rise, &registers.vectors[usize::from(step.address)], count) {
             return None;
         }
         // Bounds are upper bounds: lanes between two that are in range are in range too, unless the offset that is added wraps.
-        let (first, last) = (self.of_lane(registers, 0, byte)?, self.of_lane(registers, last, byte)?);
-        (last.wrapping_sub(first) == 4 * (values.len() as u64 - 1)).then_some(first)
+        let (first, last) = (self.of_lane(registers, 0, byte)?, self.of_lane(registers, count - 1, byte)?);
+        (last.wrapping_sub(first) == 4 * (count as u64 - 1)).then_some(first)
     }
 
     fn of_all(&self, registers: &Registers, byte: u32, on: u64, addresses: &mut WideLanes) -> u64 {
@@ -137,7 +136,7 @@ impl Wave {
             };
             let reach = buffer.reach(step.has_index, scalar, bytes);
             let places = BufferAddresses { step, buffer: &buffer, reach, scalar, bytes, shares, unit: self.unit };
-            all_lanes_of_memory(&mut self.registers, &mut space, step.kind, ends, &places);
+            all_lanes_of_memory((&mut self.registers, &mut self.pad.out), &mut space, step.kind, ends, &places);
         }
         if step.residency {
             self.clear_residency(step);

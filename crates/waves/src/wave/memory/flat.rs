@@ -44,8 +44,8 @@ impl Addresses for GlobalAddresses {
 
     fn row(&self, registers: &Registers, byte: u32) -> Option<u64> {
         let (vaddr, count) = (usize::from(self.vaddr), registers.lanes as usize);
-        let is_row = rises_by(4, &registers.vectors[vaddr][..count])
-            && (self.base.is_some() || rises_by(0, &registers.vectors[vaddr + 1][..count]));
+        let rises = |step, register: usize| rises_by(self.unit, step, &registers.vectors[register], count);
+        let is_row = rises(4, vaddr) && (self.base.is_some() || rises(0, vaddr + 1));
         is_row.then(|| self.of_lane(registers, 0, byte)).flatten()
     }
 
@@ -78,11 +78,11 @@ impl Wave {
                     let places = |_: &Registers, lane: usize, byte: u32| {
                         Some(start.wrapping_add(4 * lane as u64).wrapping_add(byte.into()))
                     };
-                    all_lanes_of_memory(&mut self.registers, &mut space, step.kind, ends, &places);
+                    all_lanes_of_memory((&mut self.registers, &mut self.pad.out), &mut space, step.kind, ends, &places);
                     return Ok(());
                 };
                 let places = GlobalAddresses { base, vaddr, offset, unit: self.unit };
-                all_lanes_of_memory(&mut self.registers, &mut space, step.kind, ends, &places);
+                all_lanes_of_memory((&mut self.registers, &mut self.pad.out), &mut space, step.kind, ends, &places);
             }
             Segment::Flat => {
                 let vaddr = Source::Vgpr(step.address.unwrap_or(0));
@@ -138,11 +138,17 @@ impl Wave {
         }
         let shares = self.flaw == Some(Flaw::SharedScratch);
         let mut space = Global::private(around, &mut self.fault);
-        all_lanes_of_memory(&mut self.registers, &mut space, step.kind, ends, &|registers: &Registers, lane, byte| {
-            let offset = offset_of(vaddr(registers, lane)) + u64::from(byte);
-            let lane = if shares { 0 } else { lane };
-            Some(start.wrapping_add((offset / 4 * lanes + lane as u64) * 4 + offset % 4))
-        });
+        all_lanes_of_memory(
+            (&mut self.registers, &mut self.pad.out),
+            &mut space,
+            step.kind,
+            ends,
+            &|registers: &Registers, lane, byte| {
+                let offset = offset_of(vaddr(registers, lane)) + u64::from(byte);
+                let lane = if shares { 0 } else { lane };
+                Some(start.wrapping_add((offset / 4 * lanes + lane as u64) * 4 + offset % 4))
+            },
+        );
         Ok(())
     }
 }

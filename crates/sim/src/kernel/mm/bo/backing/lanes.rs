@@ -24,13 +24,7 @@ impl<'a> LaneAddresses<'a> {
             // INVARIANT: each address of the row is 4 above the one before it, without overflow.
             return (first <= last).then_some(Self { addresses, lanes, first, last, is_row: true });
         }
-        let (mut first, mut last) = (u64::MAX, 0);
-        for (lane, &address) in addresses.iter().enumerate() {
-            if lanes >> lane & 1 != 0 {
-                first = first.min(address);
-                last = last.max(address);
-            }
-        }
+        let (first, last) = ends(addresses, lanes);
         last.checked_add(4)?;
         // INVARIANT: the least and the greatest address of the lanes.
         (first <= last).then_some(Self { addresses, lanes, first, last, is_row: false })
@@ -51,15 +45,38 @@ impl<'a> LaneAddresses<'a> {
         self.is_row.then(|| (self.lanes.trailing_zeros() as usize, self.lanes.count_ones() as usize))
     }
 
-    /// Returns each lane, the lowest first, with the distance of its dword from [`Self::first`]: at most [`Self::len`] - 4.
-    pub(crate) fn each(&self) -> impl Iterator<Item = (usize, u64)> {
+    /// Visits each lane, the lowest first, with the distance of its dword from [`Self::first`]: at most [`Self::len`] - 4.
+    #[inline(always)]
+    pub(crate) fn each(&self, mut visit: impl FnMut(usize, u64)) {
+        if self.lanes == u64::MAX {
+            // Accesses of all lanes need not look for the next one, and the processor begins several at once.
+            for (lane, address) in self.addresses.iter().enumerate() {
+                visit(lane, address - self.first);
+            }
+            return;
+        }
         let mut rest = self.lanes;
-        std::iter::from_fn(move || {
-            let lane = (rest != 0).then(|| rest.trailing_zeros() as usize)?;
+        while rest != 0 {
+            let lane = rest.trailing_zeros() as usize % 64;
             rest &= rest - 1;
-            Some((lane, self.addresses[lane] - self.first))
-        })
+            visit(lane, self.addresses[lane] - self.first);
+        }
     }
+}
+
+/// Returns the least and the greatest address of the lanes of a mask; the greatest is less than the least if the mask is empty and no
+/// address is 0.
+fn ends(addresses: &[u64; 64], lanes: u64) -> (u64, u64) {
+    // Without a branch for each lane, and in four chains, as each comparison waits for the one before it in its chain.
+    let (mut first, mut last) = ([u64::MAX; 4], [0; 4]);
+    for (row, four) in addresses.as_chunks::<4>().0.iter().enumerate() {
+        for (place, &address) in four.iter().enumerate() {
+            let off = (lanes >> (4 * row + place) & 1).wrapping_sub(1);
+            first[place] = first[place].min(address | off);
+            last[place] = last[place].max(address & !off);
+        }
+    }
+    (first.into_iter().fold(u64::MAX, u64::min), last.into_iter().fold(0, u64::max))
 }
 
 /// Returns the addresses of the lanes of a mask without holes whose dwords follow each other, as those of most accesses do.
@@ -112,7 +129,9 @@ mod tests {
         let lanes = 1 << 3 | 1 << 9 | 1 << 40;
         let access = LaneAddresses::new(&addresses, lanes).unwrap();
         assert_eq!((access.first(), access.len(), access.row()), (0x1001, 0x1006, None));
-        assert_eq!(access.each().collect::<Vec<_>>(), [(3, 0x1002), (9, 0), (40, 0xffd)]);
+        let mut visited = Vec::new();
+        access.each(|lane, distance| visited.push((lane, distance)));
+        assert_eq!(visited, [(3, 0x1002), (9, 0), (40, 0xffd)]);
         assert!(LaneAddresses::new(&addresses, 0).is_none());
     }
 }

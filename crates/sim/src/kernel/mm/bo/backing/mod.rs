@@ -187,12 +187,12 @@ impl Backing {
             }
             return true;
         }
-        for (lane, distance) in access.each() {
+        access.each(|lane, distance| {
             // SAFETY: `start` checked the bytes up to `access.len()`, and the distance of a dword is at least 4 less; the memory
             // is one that `home` keeps.
             let word = unsafe { load_dword(from.wrapping_add(distance as usize)) };
             out[lane] = u32::from_le(word);
-        }
+        });
         true
     }
 
@@ -210,10 +210,10 @@ impl Backing {
             unsafe { std::ptr::copy_nonoverlapping(data.as_ptr().cast(), to, 4 * count) };
             return true;
         }
-        for (lane, distance) in access.each() {
+        access.each(|lane, distance| {
             // SAFETY: as in `read_lanes`.
             unsafe { store_dword(to.wrapping_add(distance as usize), little_endian[lane]) };
-        }
+        });
         true
     }
 
@@ -416,9 +416,9 @@ mod tests {
                 backing.write(0, &[0x77; 512]);
                 assert!(backing.write_lanes(7, &access, &data));
                 let mut expected = [0x77; 512];
-                for (lane, distance) in access.each() {
+                access.each(|lane, distance| {
                     expected[7 + distance as usize..][..4].copy_from_slice(&data[lane].to_le_bytes());
-                }
+                });
                 assert_eq!(read(backing, 0), expected);
                 let mut found = [5; 64];
                 assert!(backing.read_lanes(7, &access, &mut found));
