@@ -100,6 +100,8 @@ pub struct Metadata {
     pub fmask_mode: u32,
     /// The pitch of FMASK in pixels (GFX7 and GFX8); elsewhere 0.
     pub fmask_pitch: u32,
+    /// The pixels of a slice of FMASK (GFX6 to GFX8); elsewhere 0. FMASK may be padded to more rows than the colours.
+    pub fmask_slice: u32,
     /// `true` if DCC is aligned to pipes (GFX9 and later).
     pub is_pipe_aligned: bool,
     /// `true` if DCC is aligned to render backends (GFX9).
@@ -143,6 +145,12 @@ impl Metadata {
             },
             fmask_pitch: if matches!(level, GfxLevel::Gfx7 | GfxLevel::Gfx8) {
                 8 * (raw_pitch("fmask_tile_max") + 1)
+            } else {
+                0
+            },
+            fmask_slice: if tiled {
+                let slices = [r::CB_COLOR0_FMASK_SLICE, r::CB_COLOR1_FMASK_SLICE];
+                64 * (registers.element_field(slices, index, "tile_max") + 1)
             } else {
                 0
             },

@@ -127,11 +127,10 @@ fn first_level(chip: &Chip, facts: &Facts) -> Option<addr1::Level> {
 fn fmask_facts(colour: &Colour) -> Facts {
     let meta = &colour.metadata;
     let width = if meta.fmask_pitch == 0 { colour.size[0] } else { meta.fmask_pitch };
-    let pixels = colour.size[0].saturating_mul(colour.size[1]);
     Facts {
         bits: if colour.fragments > 2 { 32 } else { 8 },
-        // Up to GFX8 sizes are padded ones, of which FMASK has its own pitch.
-        size: if meta.fmask_pitch == 0 { colour.size } else { [width, pixels.div_ceil(width)] },
+        // Up to GFX8 sizes are padded ones, of which FMASK has its own.
+        size: if meta.fmask_slice == 0 { colour.size } else { [width, meta.fmask_slice.div_ceil(width)] },
         slices: colour.depth,
         is_volume: false,
         level: 0,
