@@ -195,6 +195,11 @@ impl Gpu {
         self.properties.device_name_as_c_str().is_ok_and(|name| name.to_string_lossy().contains("RADV"))
     }
 
+    /// Returns the major number of Mesa's release, if the driver is RADV.
+    pub(crate) fn radv_release(&self) -> Option<u32> {
+        self.is_radv().then(|| vk::api_version_major(self.properties.driver_version))
+    }
+
     /// The queue of a kind, if the device has one.
     pub(crate) fn lane(&self, kind: QueueKind) -> Option<&Lane> {
         self.lanes.iter().find(|lane| lane.kind == kind)

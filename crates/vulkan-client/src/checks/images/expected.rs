@@ -19,6 +19,10 @@ use crate::{
     outcome::{Doing, Stop, fail},
 };
 
+/// The first major release of RADV after 25.0 whose choice of blocks is known: on GFX11 and later its images of one sample have none of
+/// 256 KiB (Mesa 26.2.6, `gfx9_get_preferred_swizzle_mode` and `gfx12_select_swizzle_mode`).
+const SMALL_BLOCKS: u32 = 26;
+
 /// The layouts of a device's images, in the order of their creation.
 pub(super) struct Layouts {
     chip: Chip,
@@ -26,6 +30,8 @@ pub(super) struct Layouts {
     spreads: bool,
     /// Images so far that took a number for that: RADV counts them for each device.
     spread: Cell<u32>,
+    /// `true` if the driver gives blocks of 256 KiB to images with several samples only.
+    small_blocks: bool,
 }
 
 /// The texels of an image.
@@ -43,7 +49,8 @@ impl Layouts {
     /// Finds the chip; `None` where the device is none of those whose layouts are known.
     pub(super) fn new(gpu: &Gpu) -> Option<Self> {
         let chip = Importer::new(gpu)?.chip()?;
-        Some(Self { chip, spreads: gpu.is_radv(), spread: Cell::new(0) })
+        let small_blocks = gpu.radv_release().is_some_and(|release| release >= SMALL_BLOCKS);
+        Some(Self { chip, spreads: gpu.is_radv(), spread: Cell::new(0), small_blocks })
     }
 
     /// Returns the generation of the chip.
@@ -99,6 +106,9 @@ impl Layouts {
         };
         let index = (self.spreads && !image.format.is_depth_or_stencil()).then(|| self.spread.get());
         let mut config = image.surface_in(self.chip.level(), &ImageMemory::default(), index);
+        if self.small_blocks && shape.samples == 1 {
+            config.usage |= SurfaceUsage::PREFER_64K_ALIGNMENT;
+        }
         if is_plane {
             // Source: Mesa 25.0.7 `radv_image_create_layout`.
             let [x, y] = chroma_shift(aspect);

@@ -17,7 +17,7 @@ use self::{
 use super::{check::Check, copies::pattern};
 use crate::{
     gpu::{BoundImage, Buffer, Gpu, Lane, MemoryPlace, Order, QueueKind},
-    outcome::{Doing, Outcome, Stop, same_bytes, skip},
+    outcome::{Doing, Outcome, Stop, ensure, same_bytes, skip},
 };
 
 /// Fill pattern of memory before a copy.
@@ -87,6 +87,8 @@ fn laid<'g>(gpu: &'g Gpu, lane: &Lane, layouts: &Layouts, case: &Case) -> Result
     }
     let texels = layouts.texels(case)?;
     let image = gpu.bound_image(&kind, shape, case.aspect).doing(case.name)?;
+    let (bytes, laid) = (image.memory().size, texels.bytes() as u64);
+    ensure(laid <= bytes, || format!("{}: the driver asks for {bytes} bytes, the layout has {laid}", case.name))?;
     if gpu.is_radv() && !simulated(lane.kind, layouts.level(), &texels, case) {
         return Ok(None);
     }
