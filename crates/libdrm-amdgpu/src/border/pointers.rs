@@ -93,6 +93,16 @@ impl<T: CValue> Items<T> {
         }
     }
 
+    /// Overwrites a part of an item that begins at an offset in bytes; nothing if there is no item of that index, or the part does not
+    /// end within it.
+    pub(crate) fn put_part<F: CValue>(self, index: usize, offset: usize, value: F) {
+        if index < self.len && offset.saturating_add(size_of::<F>()) <= size_of::<T>() {
+            // SAFETY: the caller promised `len` items that may be written, and the part is within one; no alignment is assumed, and
+            // what is written is any bytes, as every bit pattern is a `T`.
+            unsafe { self.first.wrapping_add(index).byte_add(offset).cast::<F>().write_unaligned(value) };
+        }
+    }
+
     /// Returns the addresses of the items.
     pub(crate) fn addresses(self) -> impl ExactSizeIterator<Item = u64> {
         (0..self.len).map(move |index| self.first.wrapping_add(index).expose_provenance() as u64)

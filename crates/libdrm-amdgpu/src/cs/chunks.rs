@@ -3,7 +3,6 @@
 use std::ffi::c_int;
 
 use amdgpu_winsys::uapi::{Answered as _, Cs, CsChunk};
-use smallvec::SmallVec;
 
 use super::context::Context;
 use crate::{
@@ -19,14 +18,44 @@ const FEW: usize = 16;
 /// # Safety
 ///
 /// Each address is that of a chunk with a valid payload, as far as the client is not to blame.
-pub(super) unsafe fn submit(device: &Device, context: &Context, list: u32, chunks: &[u64]) -> Answer<u64> {
-    let num_chunks = u32::try_from(chunks.len()).map_err(|_| Failure::INVALID)?;
+#[inline]
+pub(super) unsafe fn submit(
+    device: &Device,
+    context: &Context,
+    list: u32,
+    chunks: impl ExactSizeIterator<Item = u64>,
+) -> Answer<u64> {
+    let count = chunks.len();
+    if count > FEW {
+        let mut addresses = Vec::new();
+        addresses.try_reserve_exact(count).map_err(|_| Failure::NO_MEMORY)?;
+        addresses.extend(chunks);
+        // SAFETY: the caller's promise.
+        return unsafe { request(device, context, list, &addresses) };
+    }
+    // Not a vector with room inside, whose bookkeeping takes longer than all the rest of a submission.
+    let mut addresses = [0; FEW];
+    for (place, chunk) in addresses.iter_mut().zip(chunks) {
+        *place = chunk;
+    }
+    // SAFETY: the caller's promise.
+    unsafe { request(device, context, list, &addresses[..count]) }
+}
+
+/// Makes the request.
+///
+/// # Safety
+///
+/// The requirements of [`submit`].
+#[inline]
+unsafe fn request(device: &Device, context: &Context, list: u32, addresses: &[u64]) -> Answer<u64> {
+    let num_chunks = u32::try_from(addresses.len()).map_err(|_| Failure::INVALID)?;
     let mut argument = Cs {
         ctx_id: context.id(),
         bo_list_handle: list,
         num_chunks,
         flags: 0,
-        chunks: chunks.as_ptr().expose_provenance() as u64,
+        chunks: addresses.as_ptr().expose_provenance() as u64,
     };
     // SAFETY: an array of as many addresses as the number says, which are the caller's promise.
     unsafe { device.kernel()?.follow(&mut argument) }?;
@@ -34,6 +63,7 @@ pub(super) unsafe fn submit(device: &Device, context: &Context, list: u32, chunk
 }
 
 /// Submits chunks of the client's.
+#[inline]
 pub(super) fn submit_array(
     device: &Device,
     context: &Context,
@@ -42,11 +72,10 @@ pub(super) fn submit_array(
     chunks: Array<CsChunk>,
 ) -> Answer<u64> {
     let count = usize::try_from(count).map_err(|_| Failure::INVALID)?;
-    let mut addresses = SmallVec::<[u64; FEW]>::new();
-    if count > 0 {
-        addresses.try_reserve(count).map_err(|_| Failure::NO_MEMORY)?;
-        addresses.extend(chunks.of(count)?.addresses());
+    if count == 0 {
+        // SAFETY: there are no chunks.
+        return unsafe { submit(device, context, list, std::iter::empty()) };
     }
     // SAFETY: the chunks are the client's.
-    unsafe { submit(device, context, list, &addresses) }
+    unsafe { submit(device, context, list, chunks.of(count)?.addresses()) }
 }

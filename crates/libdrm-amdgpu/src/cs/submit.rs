@@ -68,7 +68,7 @@ extern "C" fn amdgpu_cs_submit(context: Handle<Context>, _flags: u64, requests: 
 /// Submits a request and writes its sequence number.
 fn submit_one(context: &Context, request: &CsRequest, requests: Items<CsRequest>, index: usize) -> Answer {
     let ring = Ring::new(request.ip_type, 0, request.ring)?;
-    let told = |seq_no| requests.put(index, CsRequest { seq_no, ..*request });
+    let told = |sequence: u64| requests.put_part(index, std::mem::offset_of!(CsRequest, seq_no), sequence);
     if request.number_of_ibs == 0 {
         told(0);
         return Ok(());
@@ -95,11 +95,10 @@ fn submit_one(context: &Context, request: &CsRequest, requests: Items<CsRequest>
             chunks.push(chunk(chunk_id::DEPENDENCIES, fences));
         }
     }
-    let mut addresses: SmallVec<[u64; FEW]> = with_room(chunks.len())?;
-    addresses.extend(chunks.iter().map(|chunk| std::ptr::from_ref(chunk).expose_provenance() as u64));
+    let addresses = chunks.iter().map(|chunk| std::ptr::from_ref(chunk).expose_provenance() as u64);
     let list = request.resources.get().map_or(0, List::handle);
     // SAFETY: the chunks and their payloads are here until the end of the function.
-    let sequence = unsafe { submit(context.device(), context, list, &addresses) }?;
+    let sequence = unsafe { submit(context.device(), context, list, addresses) }?;
     rings.last[ring.index()] = sequence;
     drop(rings);
     told(sequence);
