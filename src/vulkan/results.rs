@@ -26,8 +26,8 @@ macro_rules! of_memory {
     };
 }
 
-of_memory! { AllocateMemoryError CreateManagerError ExportImageError ExportMemoryError FdTypesError FlushError ImportFdError }
-of_memory! { ImportHostPointerError MapPlacedError MemoryError SparseQueueError SparseRangeError UnmapError }
+of_memory! { AllocateMemoryError CreateManagerError ExportImageError ExportMemoryError FdTypesError FlushError }
+of_memory! { ImportFdError ImportHostPointerError MapPlacedError MemoryError SparseQueueError SparseRangeError UnmapError }
 of_memory! { UnsupportedHandleType WorkingSetError }
 
 impl From<cs::Error> for vk::Result {

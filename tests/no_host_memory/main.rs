@@ -182,7 +182,8 @@ macro_rules! of_operations {
 }
 
 of_operations! { cs: GangError PollableError QueueError RecordError SubmitError SubmitterError UserQueueError }
-of_operations! { heaps: AllocateMemoryError CreateManagerError ExportMemoryError ImportFdError ImportHostPointerError SparseQueueError SparseRangeError }
+of_operations! { heaps: AllocateMemoryError CreateManagerError ExportMemoryError ImportFdError ImportHostPointerError }
+of_operations! { heaps: SparseQueueError SparseRangeError }
 of_operations! { winsys: BindError CreateBoError CreateBoundError ExportError ImportError MapError UserMemoryError }
 
 impl Refusal for MemoryError {

@@ -101,8 +101,9 @@ macro_rules! of_memory {
     };
 }
 
-of_memory! { AllocateMemoryError CreateManagerError ExportImageError ExportMemoryError FdTypesError FlushError ImportFdError }
-of_memory! { ImportHostPointerError MapPlacedError SparseQueueError SparseRangeError UnmapError UnsupportedHandleType WorkingSetError }
+of_memory! { AllocateMemoryError CreateManagerError ExportImageError ExportMemoryError FdTypesError FlushError }
+of_memory! { ImportFdError ImportHostPointerError MapPlacedError SparseQueueError SparseRangeError UnmapError }
+of_memory! { UnsupportedHandleType WorkingSetError }
 
 /// Converts the errors of operations on queues and streams.
 macro_rules! of_submissions {

@@ -49,8 +49,8 @@ use crate::{
 pub struct Gang {
     leader: Arc<QueueState>,
     followers: Vec<Arc<QueueState>>,
-    /// The lists before and after those of each follower, which wait for the leader and report the end, and finally those of the
-    /// leader, which start the followers and wait for their ends. Empty without a handshake.
+    /// The lists before and after those of each follower, which wait for the leader and report the end, and finally those of
+    /// the leader, which start the followers and wait for their ends. Empty without a handshake.
     handshake: Vec<[CommandList; 2]>,
     /// The page of the handshake.
     resident: ResidencySet,

@@ -84,8 +84,8 @@ impl Buffers {
     }
 }
 
-/// Takes references to the memory of a submission. This is code of the caller, which may use the queue, so it runs before any lock of the
-/// queue is taken.
+/// Takes references to the memory of a submission. This is code of the caller, which may use the queue, so it runs before any
+/// lock of the queue is taken.
 fn memory_of(submission: &VideoSubmission<'_>) -> Result<Vec<Resource>, NoHostMemory> {
     let (mut memory, mut collected) = (Vec::new(), Ok(()));
     reserve(&mut memory, submission.memory.binding_count())?;

@@ -126,8 +126,8 @@ impl Admission {
     ///
     /// # Errors
     ///
-    /// [`AllocateMemoryError::Refused`] if the policy refuses the allocation; [`AllocateMemoryError::Usage`] if the kernel does not report the
-    /// budget.
+    /// [`AllocateMemoryError::Refused`] if the policy refuses the allocation; [`AllocateMemoryError::Usage`] if the kernel does
+    /// not report the budget.
     #[inline]
     pub(in crate::heaps) fn admit(
         &self,

@@ -88,12 +88,13 @@ impl<E: Into<winsys::Error>> From<E> for MemoryError {
     }
 }
 
-/// Gives each error the questions about its source and its result. `$source` finds the error of the winsys layer that decides the
-/// result, `$own` is the result of an error without one.
+/// Gives each error the questions about its source and its result. `$source` finds the error of the winsys layer that decides
+/// the result, `$own` is the result of an error without one.
 macro_rules! questions {
     ($($operation:ident $source:expr, $own:expr;)+) => {
         $(impl $operation {
-            /// Returns the error of the winsys layer that is the source of this one and has the same Vulkan result, if there is one.
+            /// Returns the error of the winsys layer that is the source of this one and has the same Vulkan result, if there is
+            /// one.
             pub fn winsys(&self) -> Option<winsys::Error> {
                 let source: fn(&Self) -> Option<winsys::Error> = $source;
                 source(self)
@@ -115,8 +116,8 @@ macro_rules! questions {
             /// | the GPU lost the work | `DEVICE_LOST` |
             /// | the caller broke a rule of Vulkan, or the kernel reported contradictory values | `UNKNOWN` |
             ///
-            /// RADV does not check the size or type of an import, and reports success if it could not reserve addresses. It reports
-            /// a refused binding as `UNKNOWN` in Mesa 25.0.7 and as `OUT_OF_DEVICE_MEMORY` in 26.2.
+            /// RADV does not check the size or type of an import, and reports success if it could not reserve addresses. It
+            /// reports a refused binding as `UNKNOWN` in Mesa 25.0.7 and as `OUT_OF_DEVICE_MEMORY` in 26.2.
             ///
             /// Source: Mesa 25.0.7 `radv_amdgpu_bo.c`, `radv_amdgpu_winsys_bo_create`, `_from_ptr`, `_from_fd` and `_map`;
             /// `radv_device_memory.c`, `radv_alloc_memory`; `radv_device.c`, `radv_GetMemoryFdKHR`.

@@ -292,8 +292,8 @@ impl DeviceMemory {
     ///
     /// # Errors
     ///
-    /// [`ExportMemoryError::NotExportable`] if `handle_type` is not exactly one of these types; [`ExportMemoryError::Bo`] if the kernel
-    /// refuses the request.
+    /// [`ExportMemoryError::NotExportable`] if `handle_type` is not exactly one of these types; [`ExportMemoryError::Bo`] if the
+    /// kernel refuses the request.
     pub fn export(&self, handle_type: ExternalHandleTypes) -> Result<OwnedFd, ExportMemoryError> {
         if !self.exportable_as().contains(handle_type) || handle_type.bits().count_ones() != 1 {
             return Err(ExportMemoryError::NotExportable { memory_type: self.memory_type(), handle_type });

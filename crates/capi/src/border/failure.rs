@@ -297,5 +297,6 @@ macro_rules! of_memory {
     };
 }
 
-of_memory! { AllocateMemoryError CreateManagerError ExportImageError ExportMemoryError FdTypesError FlushError ImportFdError }
-of_memory! { ImportHostPointerError MapPlacedError SparseQueueError SparseRangeError UnmapError UnsupportedHandleType }
+of_memory! { AllocateMemoryError CreateManagerError ExportImageError ExportMemoryError FdTypesError FlushError }
+of_memory! { ImportFdError ImportHostPointerError MapPlacedError SparseQueueError SparseRangeError UnmapError }
+of_memory! { UnsupportedHandleType }

@@ -36,7 +36,8 @@ macro_rules! of_operations {
     };
 }
 
-of_operations! { heaps: AllocateMemoryError CreateManagerError ExportImageError ExportMemoryError FdTypesError FlushError ImportFdError }
-of_operations! { heaps: ImportHostPointerError MapPlacedError MemoryError SparseQueueError SparseRangeError UnmapError UnsupportedHandleType }
+of_operations! { heaps: AllocateMemoryError CreateManagerError ExportImageError ExportMemoryError FdTypesError FlushError }
+of_operations! { heaps: ImportFdError ImportHostPointerError MapPlacedError MemoryError SparseQueueError SparseRangeError }
+of_operations! { heaps: UnmapError UnsupportedHandleType }
 of_operations! { cs: GangError QueueError RecordError SubmitError SubmitterError }
 of_operations! { winsys: AccessError BindError CreateBoError CreateBoundError ExportError ImportError KernelError MapError SetMetadataError }

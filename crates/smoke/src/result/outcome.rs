@@ -107,7 +107,8 @@ fn kernels(error: &(dyn Error + 'static)) -> Option<winsys::Error> {
     }
     let allocating = || {
         memory![AllocateMemoryError CreateManagerError ExportImageError ExportMemoryError FdTypesError ImportFdError
-            ImportHostPointerError MapPlacedError MemoryError SparseQueueError SparseRangeError UnmapError WorkingSetError]
+            ImportHostPointerError MapPlacedError MemoryError SparseQueueError SparseRangeError UnmapError
+            WorkingSetError]
     };
     let any = || error.downcast_ref::<winsys::Error>().cloned();
     operations![CreateBoError UserMemoryError ExportError ImportError SetMetadataError BindError CreateBoundError MapError KernelError]

@@ -15,8 +15,9 @@
 //!    then on the kernel holds its own references to the BOs.
 //! 5. **Nothing is dropped under the lock.** What leaves an entry is moved to a [`Retired`] value. Its owner drops it after the lock,
 //!    because that may make ioctls and call observers.
-//! 6. **Steady state.** Containers are emptied without the lock and go to `spare`, and a submission takes its containers from there. If
-//!    the oldest entry has ended, and the next submission has its plan, that submission takes over the entry with its references.
+//! 6. **Steady state.** Containers are emptied without the lock and go to `spare`, and a submission takes its containers from
+//!    there. If the oldest entry has ended, and the next submission has its plan, that submission takes over the entry with its
+//!    references.
 //! 7. **Turns.** A submission has the plan of the queue from `begin` to `commit`; meanwhile the list itself is not locked. Others wait
 //!    for the plan, unless the submission may stay long in its ioctl ([`Holder::is_overtakable`]): then they make plans of their own.
 //! 8. **Lost work.** After [`InFlightList::mark_lost`] a job may end without writing its number. Only the kernel's report ends such
@@ -183,8 +184,9 @@ impl InFlightList {
         self.turn_ended.notify_all();
     }
 
-    /// Ends a submission, which may have begun its turn. If the kernel has accepted a call, the submission is in flight from now on, and
-    /// keeps of its resources what `keep` says; otherwise nothing. Moves all others to `retired`, and those of submissions up to `done`.
+    /// Ends a submission, which may have begun its turn. If the kernel has accepted a call, the submission is in flight from now
+    /// on, and keeps of its resources what `keep` says; otherwise nothing. Moves all others to `retired`, and those of
+    /// submissions up to `done`.
     pub(in crate::cs) fn commit(
         &self,
         entry: InFlight,
