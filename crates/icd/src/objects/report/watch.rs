@@ -101,8 +101,11 @@ impl Observer for Watch {
             }
             Event::BoClosed { handle } => {
                 let mut state = self.0.state.lock();
-                let bos = state.open.get_mut(&handle);
-                let closed = bos.and_then(VecDeque::pop_front).flatten();
+                let Some(bos) = state.open.get_mut(&handle) else { return };
+                let closed = bos.pop_front().flatten();
+                if bos.is_empty() {
+                    state.open.remove(&handle);
+                }
                 drop(state);
                 if let Some((listener, number)) = closed
                     && let Some(listener) = listener.upgrade()
