@@ -48,7 +48,7 @@ pub use self::{
         VideoBlock, chip, chosen_profiles, profile, profiles, variants,
     },
     device::{
-        SimDevice,
+        SimDevice, SuspendedGpu,
         pressure::{Pressed, Pressure},
         steer::HeldRings,
     },

@@ -3,5 +3,6 @@
 pub(crate) mod pressure;
 mod sim_device;
 pub(crate) mod steer;
+mod suspend;
 
-pub use self::sim_device::SimDevice;
+pub use self::{sim_device::SimDevice, suspend::SuspendedGpu};

@@ -114,12 +114,14 @@ fn display<A: Argument>(handler: Handler) -> Entry {
     primary(A::REQUEST, A::NAME, modes(A::REQUEST.number()), handler)
 }
 
-/// Returns the entry of a request. Only type and number must match; size and direction may differ.
+/// Returns the entry of a request. Only type and number must match; size and direction may differ. While the computer sleeps, the
+/// process is frozen here.
 ///
 /// # Errors
 ///
 /// ENODEV if the GPU was unplugged, ENOTTY for a type other than DRM's, EINVAL if there is no entry.
 pub(crate) fn lookup(file: &File, request: Request) -> Result<Entry, Errno> {
+    file.gpu.board.wait_while_asleep();
     if file.gpu.is_unplugged() {
         return Err(Errno::ENODEV);
     }
@@ -324,6 +326,7 @@ fn line(number: u8) -> Option<Entry> {
 /// ENODEV if the GPU was unplugged, EINVAL if the offset is not that of a BO or the range is beyond it, EACCES if the BO has no
 /// handle in this file, EPERM if the CPU may not map the BO.
 pub(crate) fn mmap_target(file: &File, offset: u64, len: u64) -> Result<Arc<Bo>, Errno> {
+    file.gpu.board.wait_while_asleep();
     if file.gpu.is_unplugged() {
         return Err(Errno::ENODEV);
     }

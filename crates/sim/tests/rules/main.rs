@@ -15,5 +15,6 @@ mod memory;
 mod primary;
 mod sleep;
 mod support;
+mod suspend;
 mod sync;
 mod user_queues;

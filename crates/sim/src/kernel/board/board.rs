@@ -1,6 +1,9 @@
 //! The parts of a device that all of its rings and user queues share.
 
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
 
 use amdgpu_hw::Ip;
 use amdgpu_packets::Target;
@@ -22,7 +25,7 @@ use crate::{
             skipped::Skipped,
         },
         strict::Caches,
-        sync::events::Events,
+        sync::events::{Events, Until},
     },
     testing::{control::Control, hooks::Hooks},
 };
@@ -34,6 +37,8 @@ pub(crate) struct Board {
     pub(crate) events: Arc<Events>,
     pub(crate) complaints: Arc<Complaints>,
     pub(crate) control: Arc<Control>,
+    /// `true` while the computer sleeps: processes are frozen, and nothing executes.
+    pub(crate) is_asleep: AtomicBool,
     pub(crate) clock: Ticker,
     pub(crate) shaders: ShaderSlot,
     /// The draws that were not executed.
@@ -66,6 +71,7 @@ impl Board {
             events: Arc::clone(events),
             complaints: Arc::default(),
             control,
+            is_asleep: AtomicBool::new(false),
             clock,
             shaders,
             skipped,
@@ -73,6 +79,13 @@ impl Board {
             health: Health::default(),
             caches: Caches::new(profile.gfx_level, &profile.name, options.strictness),
             tiling: tiling(profile),
+        }
+    }
+
+    /// Waits while the computer sleeps.
+    pub(crate) fn wait_while_asleep(&self) {
+        if self.is_asleep.load(Ordering::Acquire) {
+            self.events.wait(Until::Never, || (!self.is_asleep.load(Ordering::Acquire)).then_some(()));
         }
     }
 

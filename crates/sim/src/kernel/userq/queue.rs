@@ -111,6 +111,11 @@ impl QueueState {
         let mut engine = self.board.engine(parts.target);
         let (mut read, mut pause) = (0, SOONEST);
         while !self.is_over() {
+            if self.board.is_asleep.load(Ordering::Acquire) {
+                let is_awake = || (self.is_over() || !self.board.is_asleep.load(Ordering::Acquire)).then_some(());
+                self.board.events.wait(Until::Never, is_awake);
+                continue;
+            }
             let write = self.doorbell();
             if write == read || self.is_hung() {
                 self.give_up_if_overdue();

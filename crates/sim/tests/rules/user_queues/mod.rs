@@ -5,3 +5,5 @@ mod execution;
 mod fences;
 mod hostile;
 mod rig;
+
+pub(crate) use self::rig::{Bench, card};

@@ -159,6 +159,14 @@ impl Ring {
         self.shared.load.load(Ordering::Acquire)
     }
 
+    /// Returns `true` if no job runs and none can start: others wait for their dependencies, or the ring is held.
+    pub(crate) fn is_settled(&self) -> bool {
+        let is_held = self.shared.board.hooks().is_held(self.shared.name);
+        let waiting = self.shared.waiting.lock();
+        let is_running = self.shared.running.lock().is_some();
+        !is_running && (is_held || most_urgent(&waiting).is_none())
+    }
+
     /// Announces a job, so that others choose another ring.
     pub(crate) fn reserve(&self) {
         self.shared.load.fetch_add(1, Ordering::AcqRel);

@@ -283,6 +283,19 @@ impl Pools {
         self.state.lock().evict_vram(&self.sizes);
     }
 
+    /// Evicts all BOs from VRAM, which a sleeping GPU does not keep. Pinned memory is copied by the driver and counted where it was.
+    ///
+    /// # Errors
+    ///
+    /// ENOMEM if a BO has no room elsewhere. BOs that were evicted stay so.
+    ///
+    /// Source: Linux 7.2 `amdgpu_device.c`, `amdgpu_device_evict_resources`.
+    pub(crate) fn evict_all_vram(&self) -> Result<(), Errno> {
+        let mut state = self.state.lock();
+        state.evict_vram(&self.sizes);
+        if state.has_vram() { Err(Errno::ENOMEM) } else { Ok(()) }
+    }
+
     /// Counts and limits the VRAM of groups of processes from now on. If `takes_for_protected`, a protected group takes VRAM of others
     /// before it uses GTT.
     pub(crate) fn count_groups(&self, takes_for_protected: bool) {

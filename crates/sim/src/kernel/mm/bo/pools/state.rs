@@ -434,6 +434,11 @@ impl PoolState {
         while self.evict_one(Heap::Vram, hunt, sizes, Keep::NOBODY) {}
     }
 
+    /// Returns `true` if a BO is in VRAM that is not pinned.
+    pub(super) fn has_vram(&self) -> bool {
+        [&self.visible, &self.invisible].iter().any(|queue| queue.behind(None).is_some())
+    }
+
     /// Returns `true` if the group of a BO in VRAM lets it be evicted.
     fn may_take(&self, resident: &Resident, hunt: Hunt) -> bool {
         let Some((groups, group)) = self.groups.as_ref().zip(resident.charged) else { return true };
