@@ -1,5 +1,15 @@
-//! Every call of the kernel fails once under a program of Vulkan: each command answers with a result, and nothing is leaked.
+//! Every call of the kernel fails once under a program of Vulkan: each command answers with a result, and nothing is leaked. Before
+//! every call the GPU is unplugged once, and the computer suspended once.
 
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
+    time::{Duration, Instant},
+};
+
+use amdgpu_sim::SimDevice;
 use amdgpu_winsys::winsys::Errno;
 use ash::{prelude::VkResult, vk};
 
@@ -178,5 +188,63 @@ fn no_single_failure_leaks_anything() {
     for errno in [Errno::ENOMEM, Errno::EIO] {
         let calls = (0..10_000).find(|&n| !fails_cleanly(n, errno).unwrap()).expect("the program ends");
         assert!(calls > 30, "the program makes only {calls} calls");
+    }
+}
+
+/// The time after which BOs count as leaked.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Runs the program with an event before call `n`. Returns `true` if there was such a call, and the outcome. Nothing of the program is
+/// left at the end.
+fn interrupted(n: u64, event: fn(&SimDevice)) -> Result<(bool, VkResult<()>), Failure> {
+    let Opened { simulated, kernel, owner, instance, .. } = Opened::new()?;
+    let (made, device) = (Arc::new(AtomicU64::new(0)), simulated.clone());
+    let counted = Arc::clone(&made);
+    kernel.fail_every_where(Errno::EIO, move |_| {
+        if counted.fetch_add(1, Relaxed) == n {
+            event(&device);
+        }
+        false
+    });
+    let outcome = program(&instance);
+    let has_happened = made.load(Relaxed) > n;
+    drop((owner, instance, kernel));
+    // Rings of an unplugged GPU end their jobs, which keep BOs alive, some time later.
+    let begun = Instant::now();
+    while simulated.census().bos > 0 && begun.elapsed() < PATIENCE {
+        std::thread::yield_now();
+    }
+    let census = simulated.census();
+    assert_eq!((census.files, census.bos), (0, 0), "call {n}: {outcome:?}");
+    Ok((has_happened, outcome))
+}
+
+/// Source: Vulkan 1.3 specification, section "Lost Device".
+#[test]
+fn a_gpu_that_is_unplugged_at_any_moment_is_lost_and_leaves_nothing() {
+    let mut lost = 0;
+    for n in 0..10_000 {
+        let (has_happened, outcome) = interrupted(n, SimDevice::unplug).unwrap();
+        if !has_happened {
+            assert_eq!(outcome, Ok(()), "no call was left to be interrupted");
+            break;
+        }
+        // Mappings of an unplugged GPU stay, so that the last calls are not missed by the program.
+        let told = [vk::Result::ERROR_DEVICE_LOST, vk::Result::ERROR_INITIALIZATION_FAILED];
+        assert!(outcome.is_ok() || outcome.is_err_and(|error| told.contains(&error)), "call {n}: {outcome:?}");
+        lost += u64::from(outcome == Err(vk::Result::ERROR_DEVICE_LOST));
+    }
+    assert!(lost > 30, "the program noticed {lost} times");
+}
+
+#[test]
+fn a_computer_that_sleeps_at_any_moment_is_not_noticed() {
+    for n in 0..10_000 {
+        let (has_happened, outcome) =
+            interrupted(n, |gpu| drop(gpu.suspend().expect("there is room for VRAM"))).unwrap();
+        assert_eq!(outcome, Ok(()), "call {n}");
+        if !has_happened {
+            break;
+        }
     }
 }
