@@ -138,7 +138,9 @@ impl Registers {
             Source::Execz => u64::from(self.exec() == 0),
             Source::Scc => u64::from(self.scc),
             Source::Vgpr(register) => {
-                let first_on = self.exec().trailing_zeros().min(63) as usize;
+                // As of an operation that reads the first lane: the lowest one if none is on. Waves of 32 have no lane 63.
+                let on = self.exec();
+                let first_on = if on == 0 { 0 } else { on.trailing_zeros() as usize };
                 self.vectors.get(usize::from(register)).map_or(0, |lanes| u64::from(lanes[first_on]))
             }
         }

@@ -103,6 +103,7 @@ fn load_all<O: Observer>(
     let count = registers.lanes as usize;
     if dwords == 1 {
         // One register changes places with its destination, as results of operations do.
+        out[count..].fill(0);
         let row = row_of(registers, places, 0);
         if row.is_none_or(|start| space.memory.load_row(start, &mut out[..count]).is_err()) {
             load_scattered(registers, space, (exec, 0), places, out);
