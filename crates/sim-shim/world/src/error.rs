@@ -32,19 +32,19 @@ pub enum WorldError {
     #[error(transparent)]
     Lockup(#[from] amdgpu_sim::LockupTimeoutError),
     /// The number of MiB of VRAM that the kernel uses is invalid.
-    #[error("{}={text}: this is no number of MiB", crate::KERNEL_VRAM_VARIABLE)]
+    #[error("{}={text}: this is not a number of MiB", crate::KERNEL_VRAM_VARIABLE)]
     KernelVram {
         /// The rejected text.
         text: String,
     },
     /// The number of shader instructions is invalid.
-    #[error("{}={text}: this is no number of instructions", crate::SHADER_INSTRUCTIONS_VARIABLE)]
+    #[error("{}={text}: this is not a number of instructions", crate::SHADER_INSTRUCTIONS_VARIABLE)]
     ShaderInstructions {
         /// The rejected text.
         text: String,
     },
     /// The number of shader threads is invalid.
-    #[error("{}={text}: this is no number of threads from 1 to 256", crate::SHADER_THREADS_VARIABLE)]
+    #[error("{}={text}: this is not a number of threads from 1 to 256", crate::SHADER_THREADS_VARIABLE)]
     ShaderThreads {
         /// The rejected text.
         text: String,

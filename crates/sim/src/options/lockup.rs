@@ -78,7 +78,7 @@ impl Default for LockupTimeout {
 #[non_exhaustive]
 pub enum LockupTimeoutError {
     /// A part is not a number of milliseconds.
-    #[error("lockup timeout {text:?}: {part:?} is no number of milliseconds: {reason}")]
+    #[error("lockup timeout {text:?}: {part:?} is not a number of milliseconds: {reason}")]
     Number {
         /// The whole rejected text.
         text: String,

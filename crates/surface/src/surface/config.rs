@@ -198,7 +198,7 @@ impl SurfaceConfig {
         if sides.iter().any(|&side| side > 1 << 20)
             || sides.iter().map(|&side| u64::from(side.next_power_of_two().ilog2())).sum::<u64>() > 44
         {
-            return refuse("a size beyond all hardware");
+            return refuse("the size exceeds the hardware limit");
         }
         let z_or_s = self.usage.intersects(SurfaceUsage::Z_OR_S);
         match self.samples {

@@ -112,7 +112,7 @@ impl IbCaptures {
         let directory = match &self.directory {
             Ok(directory) => directory,
             Err(kept) => {
-                complaints.report(format!("{KEPT_VARIABLE} is {kept:?}, which is no number of files"));
+                complaints.report(format!("{KEPT_VARIABLE} is {kept:?}, which is not a number of files"));
                 return None;
             }
         };
