@@ -21,7 +21,7 @@ use amdgpu_surface::{
     tiler::{Region, Rows},
 };
 use amdgpu_winsys::{
-    cs::{Queue, Stream, Submission, Target, pm4, registers},
+    cs::{CommandList, Queue, Stream, Submission, Target, pm4, registers},
     heaps::{Addressing, AllocateFlags, AllocateInfo, DeviceMemory, MemoryManager, MemoryPropertyFlags, TableOptions},
     vamgr::GpuVa,
     winsys::{Context, Deadline, Device, GfxLevel, Ip, Priority},
@@ -108,26 +108,9 @@ pub(crate) fn draw(device: &Device) -> Result<Vec<u8>, Error> {
     let at = |offset: u64| buffer.address().checked_add(offset).ok_or("no such address");
 
     // GFX11 and later keep geometry in memory between the stages.
-    let ring_memory = match device.info().attribute_rings() {
-        Some(sizes) => Some((sizes, visible(&manager, sizes.total + RING_ALIGN)?)),
-        None => None,
-    };
+    let rings = Rings::new(device, &manager)?;
     let mut user = elements(level, at(VERTICES)?, 32, 3)?.to_vec();
-    let mut rings = None;
-    if let Some((sizes, memory)) = &ring_memory {
-        let base = memory.address().as_u64().next_multiple_of(RING_ALIGN);
-        let attributes = GpuVa::new(base)?;
-        let bytes = sizes.attributes_per_engine * u64::from(device.info().shader.max_engines);
-        user.extend(elements(level, attributes, 16, u32::try_from(bytes / 16)?)?);
-        rings = Some(GeometryRings {
-            attributes,
-            attributes_per_engine: sizes.attributes_per_engine,
-            positions: GpuVa::new(base + sizes.positions_offset)?,
-            positions_per_engine: sizes.positions_per_engine,
-            primitives: GpuVa::new(base + sizes.primitives_offset)?,
-            primitives_per_engine: sizes.primitives_per_engine,
-        });
-    }
+    user.extend(rings.iter().flat_map(|rings| rings.descriptor));
 
     // The registers of the pipeline and of the target.
     let pipeline = Pipeline {
@@ -136,34 +119,17 @@ pub(crate) fn draw(device: &Device) -> Result<Vec<u8>, Error> {
         vertex: Stage { code: at(0)?, vectors: vertex.vectors(), scalars: vertex.scalars(), user: &user },
         pixel: Stage { code: at(PIXEL)?, vectors: pixel.vectors(), scalars: pixel.scalars(), user: &[] },
         tests_depth: false,
-        rings,
+        rings: rings.as_ref().map(|rings| rings.rings),
     };
     let mut writes: Vec<RegisterWrite> = Vec::new();
     pipeline.writes(level, &mut |write| writes.push(write))?;
     writes.extend(image.color_target(&chip, &layout, picture.address()).registers(level)?.writes(level));
 
-    // The stream: caches, registers, the draw, and the end of the pipe, which writes the picture back to memory.
     let queue = Queue::new(&Context::new(device, Priority::Normal)?, Ip::Gfx, 0)?;
     let Target::Pm4(target) = queue.target() else { return Err("the graphics ring reads PM4".into()) };
-    let mut stream = Stream::new(device, target, 4096)?;
-    if level < GfxLevel::Gfx10 {
-        stream.push(&pm4::PfpSyncMe)?;
-    }
-    pm4::AcquireMem::each(target, pm4::CacheActions::ACQUIRE).try_for_each(|acquire| stream.push(&acquire))?;
-    let only_update = 1 << 31;
-    stream.push(&pm4::ContextControl { load: only_update, shadow: only_update, ..pm4::ContextControl::default() })?;
-    for RegisterWrite { register, value } in writes {
-        stream.push(&registers::SetRegister { register, value })?;
-    }
-    stream.push(&pm4::NumInstances { instances: 1, ..pm4::NumInstances::default() })?;
-    stream.push(&pm4::DrawIndexAuto { vertices: 3, initiator: 2, ..pm4::DrawIndexAuto::default() })?;
-    let store = pm4::EopStore::Dword { va: at(DONE)?, value: 1 };
-    let event = pm4::EndOfPipe::new(pm4::EopEvent::CacheFlushAndInvalidate, store)
-        .with_caches(level, pm4::CacheActions::WRITE_BACK_L2);
-    stream.push(&pm4::EndOfPipeSequence { event, scratch: at(SCRATCH)? })?;
-    let list = stream.finish()?;
+    let list = record(Stream::new(device, target, 4096)?, &writes, [at(DONE)?, at(SCRATCH)?])?;
     let mut memory = vec![picture.binding().clone(), buffer.binding().clone()];
-    memory.extend(ring_memory.iter().map(|(_, memory)| memory.binding().clone()));
+    memory.extend(rings.iter().map(|rings| rings.memory.binding().clone()));
     let fence = queue.submit(&Submission { lists: &[&list], memory: &memory, ..Submission::default() })?;
     if !fence.wait(Deadline::after(Duration::from_secs(10)))? {
         return Err("the draw did not finish in time".into());
@@ -177,6 +143,60 @@ pub(crate) fn draw(device: &Device) -> Result<Vec<u8>, Error> {
     let texels = layout.texels(&chip, &image.surface(level, None), 0)?;
     texels.detile(&Region::whole(WIDTH, HEIGHT, 1), &tiled, &mut pixels, rows)?;
     Ok(pixels)
+}
+
+/// Records caches, registers, the draw, and the end of the pipe, which writes the picture back to memory and stores to `done`.
+fn record(
+    mut stream: Stream<pm4::Target>,
+    writes: &[RegisterWrite],
+    [done, scratch]: [GpuVa; 2],
+) -> Result<CommandList, Error> {
+    let target = stream.language();
+    let level = target.level;
+    if level < GfxLevel::Gfx10 {
+        stream.push(&pm4::PfpSyncMe)?;
+    }
+    pm4::AcquireMem::each(target, pm4::CacheActions::ACQUIRE).try_for_each(|acquire| stream.push(&acquire))?;
+    let only_update = 1 << 31;
+    stream.push(&pm4::ContextControl { load: only_update, shadow: only_update, ..pm4::ContextControl::default() })?;
+    for RegisterWrite { register, value } in writes.iter().copied() {
+        stream.push(&registers::SetRegister { register, value })?;
+    }
+    stream.push(&pm4::NumInstances { instances: 1, ..pm4::NumInstances::default() })?;
+    stream.push(&pm4::DrawIndexAuto { vertices: 3, initiator: 2, ..pm4::DrawIndexAuto::default() })?;
+    let store = pm4::EopStore::Dword { va: done, value: 1 };
+    let event = pm4::EndOfPipe::new(pm4::EopEvent::CacheFlushAndInvalidate, store)
+        .with_caches(level, pm4::CacheActions::WRITE_BACK_L2);
+    stream.push(&pm4::EndOfPipeSequence { event, scratch })?;
+    Ok(stream.finish()?)
+}
+
+/// The memory of the rings of GFX11 and later.
+struct Rings {
+    memory: DeviceMemory,
+    rings: GeometryRings,
+    /// The descriptor of the attribute rings.
+    descriptor: [u32; 4],
+}
+
+impl Rings {
+    fn new(device: &Device, manager: &MemoryManager) -> Result<Option<Self>, Error> {
+        let info = device.info();
+        let Some(sizes) = info.attribute_rings() else { return Ok(None) };
+        let memory = visible(manager, sizes.total + RING_ALIGN)?;
+        let base = memory.address().as_u64().next_multiple_of(RING_ALIGN);
+        let rings = GeometryRings {
+            attributes: GpuVa::new(base)?,
+            attributes_per_engine: sizes.attributes_per_engine,
+            positions: GpuVa::new(base + sizes.positions_offset)?,
+            positions_per_engine: sizes.positions_per_engine,
+            primitives: GpuVa::new(base + sizes.primitives_offset)?,
+            primitives_per_engine: sizes.primitives_per_engine,
+        };
+        let bytes = sizes.attributes_per_engine * u64::from(info.shader.max_engines);
+        let descriptor = elements(info.gfx_level, rings.attributes, 16, u32::try_from(bytes / 16)?)?;
+        Ok(Some(Self { memory, rings, descriptor }))
+    }
 }
 
 /// The alignment of rings in bytes.

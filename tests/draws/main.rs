@@ -1,8 +1,10 @@
-//! Draws through the library on simulated chips: the picture of the example.
+//! Draws through the library on simulated chips: the picture of the example, and states that no driver would make.
 
 #[path = "../../examples/commands/draw.rs"]
 #[expect(dead_code, reason = "the example's own main")]
 mod example;
+mod hostile;
+mod rig;
 
 use amdgpu_sim::{SimKernel, profile};
 use amdgpu_winsys::winsys::Device;
@@ -10,7 +12,7 @@ use amdgpu_winsys::winsys::Device;
 use example::{BACKGROUND, HEIGHT, WIDTH, draw};
 
 /// A chip of each generation.
-const CHIPS: [&str; 9] =
+pub(crate) const CHIPS: [&str; 9] =
     ["pitcairn", "bonaire", "polaris10", "vega10", "navi10", "navi21", "navi31", "gfx1150", "gfx1201"];
 
 /// Returns the colour of the example's triangle at the centre of a pixel, in steps of 8 bits; `None` outside.
