@@ -104,7 +104,7 @@ fn folders(folder: &Path) -> BTreeSet<String> {
     let entries = fs::read_dir(folder).unwrap().map(Result::unwrap);
     let folders = entries.filter(|entry| entry.file_type().unwrap().is_dir());
     let names = folders.map(|entry| entry.file_name().into_string().unwrap());
-    names.filter(|name| name != ".git" && name != "target").collect()
+    names.filter(|name| [".ci", ".github"].contains(&&**name) || !name.starts_with('.') && name != "target").collect()
 }
 
 #[test]
@@ -120,6 +120,18 @@ fn readme_and_architecture_put_every_folder_into_one_part() {
     }
     let all: BTreeSet<_> = folders(&root).into_iter().chain(folders(&root.join("crates"))).collect();
     assert_eq!(seen, &all - &BTreeSet::from(["crates".to_owned()]), "README.md and the tree have different folders");
+}
+
+#[test]
+fn every_folder_at_the_top_and_every_crate_has_a_readme() {
+    let root = crate::root();
+    let top = folders(&root).into_iter().map(|name| root.join(name));
+    let crates = folders(&root.join("crates")).into_iter().map(|name| root.join("crates").join(name));
+    // `src` is the library, whose README is that of the whole; the others hold nothing but files for programs, or folders.
+    let needs_none = ["src", "crates", ".github", "proptest-regressions"].map(|name| root.join(name));
+    let without = top.chain(crates).filter(|folder| !needs_none.contains(folder) && !folder.join("README.md").exists());
+    let without: Vec<_> = without.collect();
+    assert!(without.is_empty(), "a visitor of these folders finds no README.md: {without:?}");
 }
 
 #[test]
