@@ -2877,6 +2877,30 @@ int32_t agw_queue_submit(const struct agw_queue *queue,
                          uint64_t *sequence);
 
 /**
+ * Creates a user queue: a ring of this process, which submissions start with a doorbell instead of an ioctl. `context` gives the device.
+ * `ip_type` is `AGW_IP_GFX`, `AGW_IP_COMPUTE` or `AGW_IP_SDMA`. Returns `AGW_ERROR_FEATURE_NOT_PRESENT` if the chip or the kernel has
+ * no user queues of the IP: they need GFX11, Linux 6.16, and the parameter `amdgpu.user_queue=1`.
+ *
+ * The functions for queues accept it, with these differences:
+ *
+ * * `agw_queue_submit` waits for the points of `waits` itself, because the kernel does not see the submission, and for the page tables
+ *   (the fence of GEM_VA) before the doorbell, so that memory that was bound before may be used.
+ * * It signals binary sync objects with USERQ_SIGNAL, and points of timelines by a transfer from one.
+ * * It accepts neither followers nor `AGW_SUBMIT_SECURE`. It executes `initial`, the streams and `last` in this order, each once.
+ *   It keeps everything alive until the submission has completed, whatever `keep` says.
+ * * `agw_queue_wait_idle` polls memory. A queue that hangs never becomes idle, and `agw_queue_check` knows of no loss: the kernel ends
+ *   the fences of the signals instead.
+ * * The last reference destroys the queue without a wait.
+ *
+ * # Safety
+ *
+ * `context` is null or a context that was not freed; `queue` is null or valid for writing.
+ */
+int32_t agw_queue_create_user(const struct agw_ctx *context,
+                              uint32_t ip_type,
+                              struct agw_queue **queue);
+
+/**
  * Creates a queue for a video ring of a context. Returns `AGW_ERROR_IN_USE` if the ring already has a queue, and
  * `AGW_ERROR_FEATURE_NOT_PRESENT` if the chip has no such ring or the IP is not one of `AGW_IP_UVD` to `AGW_IP_VPE`.
  *

@@ -206,6 +206,19 @@ impl From<cs::SubmitError> for Failure {
     }
 }
 
+impl From<cs::UserQueueError> for Failure {
+    fn from(error: cs::UserQueueError) -> Self {
+        let (code, text) = (error.vk_result() as i32, error.to_string());
+        let failure = match error {
+            cs::UserQueueError::Winsys(error) => error.into(),
+            cs::UserQueueError::UnsupportedIp { .. } => Self::new(AGW_ERROR_FEATURE_NOT_PRESENT, ""),
+            cs::UserQueueError::WrongQueue { .. } => Self::new(AGW_ERROR_INVALID_ARGUMENT, ""),
+            cs::UserQueueError::RingFull { .. } | cs::UserQueueError::Encode(_) => Self::new(code, ""),
+        };
+        failure.with_text(text)
+    }
+}
+
 impl From<cs::GangError> for Failure {
     fn from(error: cs::GangError) -> Self {
         let (code, text) = (error.vk_result() as i32, error.to_string());

@@ -6,8 +6,11 @@ mod queue;
 mod stream;
 mod submission;
 mod submit;
+mod user_queue;
 mod video_lists;
 mod video_queue;
 mod video_submission;
 
-pub use self::{lists::*, queue::*, stream::*, submission::*, submit::*, video_queue::*, video_submission::*};
+pub use self::{
+    lists::*, queue::*, stream::*, submission::*, submit::*, user_queue::*, video_queue::*, video_submission::*,
+};

@@ -8,6 +8,7 @@ use amdgpu_winsys::{
     winsys::Ip,
 };
 
+use super::user_queue::NumberedUserQueue;
 use crate::{
     border::{Answer, Handle, create, entry, get, out, put, reference, release, within},
     objects::{DeviceState, agw_ctx, ctx, in_time, ip},
@@ -32,18 +33,26 @@ pub(crate) struct QueueBody {
     state: Arc<DeviceState>,
 }
 
-/// A queue for packets that the library knows, or for a video engine.
+impl QueueBody {
+    pub(super) fn new(queue: AnyQueue, state: Arc<DeviceState>) -> Self {
+        Self { queue, state }
+    }
+}
+
+/// A queue for packets that the library knows, of the kernel or of this process, or for a video engine.
 pub(super) enum AnyQueue {
     Packets(Queue),
     Video(VideoQueue),
+    User(NumberedUserQueue),
 }
 
 impl AnyQueue {
-    /// Returns the queue for packets, or a failure for a video engine.
+    /// Returns the kernel's queue for packets, or a failure for a video engine or a user queue.
     pub(super) fn packets(&self) -> Answer<&Queue> {
         match self {
             Self::Packets(queue) => Ok(queue),
             Self::Video(queue) => Err(QueueError::UnsupportedIp { ip: queue.ip() }.into()),
+            Self::User(queue) => Err(queue.unsupported()),
         }
     }
 }
@@ -104,6 +113,7 @@ pub unsafe extern "C" fn agw_queue_wait_idle(queue: *const agw_queue, deadline_n
         in_time(match &body.queue {
             AnyQueue::Packets(queue) => queue.wait_idle(deadline)?,
             AnyQueue::Video(queue) => queue.wait_idle(deadline)?,
+            AnyQueue::User(queue) => queue.wait_idle(deadline)?,
         })
     })
 }
@@ -121,6 +131,7 @@ pub unsafe extern "C" fn agw_queue_retire(queue: *const agw_queue) -> i32 {
         match &unsafe { self::queue(queue) }?.queue {
             AnyQueue::Packets(queue) => queue.retire(),
             AnyQueue::Video(queue) => queue.retire()?,
+            AnyQueue::User(queue) => queue.retire(),
         }
         Ok(())
     })
@@ -138,6 +149,7 @@ pub unsafe extern "C" fn agw_queue_check(queue: *const agw_queue) -> i32 {
         match &unsafe { self::queue(queue) }?.queue {
             AnyQueue::Packets(queue) => Ok(queue.check()?),
             AnyQueue::Video(queue) => Ok(queue.context().check(queue.ip(), queue.ring())?),
+            AnyQueue::User(_) => Ok(()),
         }
     })
 }
@@ -153,7 +165,7 @@ pub unsafe extern "C" fn agw_queue_check(queue: *const agw_queue) -> i32 {
 pub unsafe extern "C" fn agw_queue_abandon(queue: *mut agw_queue) {
     // SAFETY: the caller's promise.
     if let Ok(body) = unsafe { within(|| get(queue, "queue")) } {
-        // The handles of a video queue never wait.
+        // The handles of a video queue and of a user queue never wait.
         if let Ok(queue) = body.queue.packets() {
             queue.abandon();
         }

@@ -48,6 +48,8 @@ pub unsafe extern "C" fn agw_queue_submit(
             }
             // SAFETY: the caller's promise.
             AnyQueue::Video(queue) => unsafe { video_lists::submit(queue, submission) }?,
+            // SAFETY: the caller's promise.
+            AnyQueue::User(queue) => unsafe { queue.submit(submission) }?,
         };
         if !sequence.is_null() {
             // SAFETY: not null, and the caller's promise.

@@ -12,6 +12,7 @@ mod foreign;
 mod memory;
 mod misuse;
 mod refused;
+mod user_queues;
 mod video;
 mod video_streams;
 

@@ -1,0 +1,159 @@
+//! User queues of the kernel behind the functions for queues.
+
+use std::{collections::VecDeque, sync::Arc};
+
+use amdgpu_winsys::{
+    cs::{CommandList, QueueError, SyncPoint, UserQueue, UserQueueFence},
+    uapi::Deadline,
+    winsys::{Device, Error, Feature, Ip, Resident, Syncobj, Until, WaitFor},
+};
+use parking_lot::Mutex;
+
+use super::{
+    queue::{AnyQueue, QueueBody, agw_queue},
+    submission::{Few, Named, agw_submission, check_signals, of_call},
+};
+use crate::{
+    border::{Answer, Failure, create, entry, out, put},
+    objects::{agw_ctx, ctx, ip},
+};
+
+/// A user queue, and the sequence numbers of its submissions.
+pub(super) struct NumberedUserQueue {
+    queue: UserQueue,
+    device: Device,
+    /// Held while a submission is made, so that sequence numbers rise in the order of the ring.
+    turn: Mutex<()>,
+    order: Mutex<Order>,
+}
+
+#[derive(Default)]
+struct Order {
+    last: u64,
+    /// The submissions that were running at the last look, the oldest first.
+    running: VecDeque<UserQueueFence>,
+}
+
+/// Creates a user queue: a ring of this process, which submissions start with a doorbell instead of an ioctl. `context` gives the device.
+/// `ip_type` is `AGW_IP_GFX`, `AGW_IP_COMPUTE` or `AGW_IP_SDMA`. Returns `AGW_ERROR_FEATURE_NOT_PRESENT` if the chip or the kernel has
+/// no user queues of the IP: they need GFX11, Linux 6.16, and the parameter `amdgpu.user_queue=1`.
+///
+/// The functions for queues accept it, with these differences:
+///
+/// * `agw_queue_submit` waits for the points of `waits` itself, because the kernel does not see the submission, and for the page tables
+///   (the fence of GEM_VA) before the doorbell, so that memory that was bound before may be used.
+/// * It signals binary sync objects with USERQ_SIGNAL, and points of timelines by a transfer from one.
+/// * It accepts neither followers nor `AGW_SUBMIT_SECURE`. It executes `initial`, the streams and `last` in this order, each once.
+///   It keeps everything alive until the submission has completed, whatever `keep` says.
+/// * `agw_queue_wait_idle` polls memory. A queue that hangs never becomes idle, and `agw_queue_check` knows of no loss: the kernel ends
+///   the fences of the signals instead.
+/// * The last reference destroys the queue without a wait.
+///
+/// # Safety
+///
+/// `context` is null or a context that was not freed; `queue` is null or valid for writing.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agw_queue_create_user(
+    context: *const agw_ctx,
+    ip_type: u32,
+    queue: *mut *mut agw_queue,
+) -> i32 {
+    entry(|| {
+        // SAFETY: the caller's promise.
+        let body = unsafe { ctx(context, "context") }?;
+        out(queue, "queue")?;
+        let made = NumberedUserQueue::new(body.context.device(), ip(ip_type)?)?;
+        let made = QueueBody::new(AnyQueue::User(made), Arc::clone(&body.state));
+        let made = create((), made)?;
+        // SAFETY: checked above, and the caller's promise.
+        unsafe { put(queue, made) };
+        Ok(())
+    })
+}
+
+impl NumberedUserQueue {
+    fn new(device: &Device, ip: Ip) -> Answer<Self> {
+        let queue = UserQueue::new(device, ip)?;
+        let (turn, order) = (Mutex::new(()), Mutex::default());
+        Ok(Self { queue, device: device.clone(), turn, order })
+    }
+
+    /// Returns the failure of a function that user queues do not have.
+    pub(super) fn unsupported(&self) -> Failure {
+        QueueError::from(Error::Unsupported { feature: Feature::UserQueues }).into()
+    }
+
+    /// Waits until all submissions so far have completed. Returns `false` if the deadline passes first.
+    pub(super) fn wait_idle(&self, deadline: Deadline) -> Answer<bool> {
+        let last = self.order.lock().running.back().cloned();
+        Ok(last.map_or(Ok(true), |fence| fence.wait(deadline))?)
+    }
+
+    /// Releases the memory of completed submissions.
+    pub(super) fn retire(&self) {
+        let mut order = self.order.lock();
+        while order.running.front().is_some_and(UserQueueFence::is_signalled) {
+            order.running.pop_front();
+        }
+        drop(order);
+        self.queue.in_flight();
+    }
+
+    /// Submits, and returns the sequence number of the last submission with streams.
+    ///
+    /// # Safety
+    ///
+    /// The arrays of the submission have the lengths that it states, and their objects are not freed during the call.
+    pub(super) unsafe fn submit(&self, submission: &agw_submission) -> Answer<u64> {
+        let mut named = Named::default();
+        // SAFETY: the caller's promise.
+        unsafe { named.look_up(submission) }?;
+        if !named.followers.is_empty() || named.options.is_secure {
+            return Err(self.unsupported());
+        }
+        check_signals(&self.device, &named.signals)?;
+        let waits: Few<_> = named.waits.iter().map(|wait| (wait.syncobj, wait.point)).collect();
+        Syncobj::wait_points(&waits, WaitFor::All, Until::Signalled, Deadline::NEVER)?;
+        let lists = [&named.initial, &named.streams, &named.last].into_iter().flatten();
+        let lists: Few<&CommandList> = lists.map(|list| list.list).collect();
+        let _turn = self.turn.lock();
+        if !named.streams.is_empty() {
+            self.start(&lists, &named)?;
+        }
+        let signalled = self.signal(&named.signals);
+        signalled.map_err(|failure| of_call(named.streams.is_empty(), false, failure))?;
+        Ok(self.order.lock().last)
+    }
+
+    /// Starts the lists of a submission, after the page tables contain all bindings so far.
+    fn start(&self, lists: &[&CommandList], named: &Named<'_>) -> Answer {
+        self.queue.wait_for_bindings(Deadline::NEVER)?;
+        let members: Few<_> = named.sets.iter().map(|set| set.snapshot()).collect();
+        let bos = named.bos.iter().map(|bo| bo as &dyn Resident);
+        let memory: Few<&dyn Resident> =
+            bos.chain(members.iter().flat_map(|set| set.iter()).map(|bo| bo as &dyn Resident)).collect();
+        let fence = self.queue.submit(lists, &memory)?;
+        self.retire();
+        let mut order = self.order.lock();
+        order.last += 1;
+        order.running.push_back(fence);
+        Ok(())
+    }
+
+    /// Signals points when all submissions so far have completed.
+    fn signal(&self, points: &[SyncPoint<'_>]) -> Answer {
+        // USERQ_SIGNAL has no points: the fence of a binary sync object is copied.
+        let has_timelines = points.iter().any(|point| point.point > 0);
+        let fence = if has_timelines { Some(Syncobj::new(&self.device, false)?) } else { None };
+        let binary = points.iter().filter(|point| point.point == 0).map(|point| point.syncobj);
+        let signalled: Few<&Syncobj> = binary.chain(&fence).collect();
+        if !signalled.is_empty() {
+            self.queue.signal(&signalled)?;
+        }
+        if let Some(fence) = &fence {
+            let mut timelines = points.iter().filter(|point| point.point > 0);
+            timelines.try_for_each(|point| point.syncobj.transfer(point.point, fence, 0))?;
+        }
+        Ok(())
+    }
+}
