@@ -46,7 +46,7 @@ impl<'a> LaneAddresses<'a> {
     }
 
     /// Visits each lane, the lowest first, with the distance of its dword from [`Self::first`]: at most [`Self::len`] - 4.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn each(&self, mut visit: impl FnMut(usize, u64)) {
         if self.lanes == u64::MAX {
             // Accesses of all lanes need not look for the next one, and the processor begins several at once.
