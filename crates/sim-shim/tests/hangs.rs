@@ -101,6 +101,8 @@ fn wrong_command_lines_and_settings_end_with_125() {
     assert_eq!(status(&["no-such-task"], None).0, Some(2));
     assert_eq!(status(&["run", "--help"], None).0, Some(0));
     assert_eq!(status(&own, None).0, Some(0));
+    // A file that cannot be executed, as env and timeout have it.
+    assert_eq!(status(&["run", "--shim", shim.to_str().unwrap(), "--", "/etc/passwd"], None).0, Some(126));
     let (code, said) = status(&["run", "--shim", "/bin/ls", "--", "true"], None);
     assert!(code == Some(125) && said.contains("is not the simulator's preload library"), "{said}");
     let (code, said) = status(&own, Some(("AMDGPU_SIM_IBS", "/proc/x")));

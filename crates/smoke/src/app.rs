@@ -12,7 +12,7 @@ use std::{
 
 use amdgpu_sim::Profile;
 use amdgpu_winsys::winsys::Device;
-use clap::Parser;
+use clap::{CommandFactory as _, Parser, error::ErrorKind};
 
 use crate::{
     capture,
@@ -56,11 +56,26 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(Arguments { command: Some(command), .. }) => print_document(&command).into(),
         Ok(Arguments { command: None, run }) => execute(&run, &arguments).into(),
         Err(error) => {
+            let error = without_false_subcommand(error);
             // An error of the terminal itself cannot be reported.
             let is_help = !error.use_stderr();
             let _ = if is_help { write!(visible_output(), "{error}") } else { write!(visible_errors(), "{error}") };
             if error.use_stderr() { Exit::Invalid.into() } else { Exit::Pass.into() }
         }
+    }
+}
+
+/// Replaces the error about a word after options, which clap takes for a subcommand although there is none of this name.
+fn without_false_subcommand(error: clap::Error) -> clap::Error {
+    let text = error.to_string();
+    let name = text.split_once("the subcommand '").and_then(|(_, rest)| rest.split_once('\'')).map(|(name, _)| name);
+    match name {
+        Some(name)
+            if error.kind() == ErrorKind::ArgumentConflict && Arguments::command().find_subcommand(name).is_none() =>
+        {
+            Arguments::command().error(ErrorKind::UnknownArgument, format!("unexpected argument '{name}'"))
+        }
+        _ => error,
     }
 }
 

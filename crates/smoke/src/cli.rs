@@ -342,7 +342,7 @@ fn bytes(text: &str) -> Result<u64, String> {
 fn seconds(text: &str) -> Result<Duration, String> {
     let seconds: f64 = text.parse().map_err(|error: std::num::ParseFloatError| error.to_string())?;
     let time = Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())?;
-    if time.is_zero() { Err("no time at all".to_owned()) } else { Ok(time) }
+    if time.is_zero() { Err("must be greater than zero".to_owned()) } else { Ok(time) }
 }
 
 /// A time with units: 45s, 30m, 8h, 2d, or several of them in a row.
@@ -366,7 +366,7 @@ fn span(text: &str) -> Result<Duration, String> {
     let time = Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())?;
     // A century is more than any soak, and adds up with any clock.
     match time {
-        Duration::ZERO => Err("no time at all".to_owned()),
+        Duration::ZERO => Err("must be greater than zero".to_owned()),
         time if time > Duration::from_hours(24 * 36525) => Err("more than a century".to_owned()),
         time => Ok(time),
     }

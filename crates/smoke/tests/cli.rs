@@ -134,6 +134,13 @@ fn help_and_version_are_no_errors() {
 }
 
 #[test]
+fn a_word_that_is_no_subcommand_is_called_so() {
+    let output = output(&["--sim", "navi21", "foo"]);
+    assert_eq!(code(&output), 79);
+    assert!(stderr(&output).contains("unexpected argument 'foo'"), "{}", stderr(&output));
+}
+
+#[test]
 fn a_gpu_that_is_not_there_is_77() {
     for gpu in ["4711", "/dev/dri/renderD999", "ffff:ff:1f.7", "no such thing"] {
         let output = output(&["--gpu", gpu, "--json"]);
@@ -144,13 +151,42 @@ fn a_gpu_that_is_not_there_is_77() {
 }
 
 #[test]
-fn what_is_no_amdgpu_node_fails_to_open_and_says_why() {
-    let output = output(&["--gpu", "/dev/null", "--json"]);
+fn a_path_that_is_no_amdgpu_node_is_bad_usage_and_no_broken_card() {
+    for (path, what) in
+        [("/dev/null", "it has no DRM driver"), ("/etc/passwd", "it is no device"), ("/proc", "it is no device")]
+    {
+        let output = output(&["--gpu", path, "--json"]);
+        assert_eq!((code(&output), stdout(&output).as_str()), (79, ""), "{path}");
+        let line = stderr(&output);
+        assert!(line.contains(&format!("{path} is not a DRM render node of amdgpu ({what})")), "{line}");
+    }
+}
+
+/// The device of random numbers is no GPU either, and refuses with another error than the kernel has for unknown requests.
+#[test]
+fn a_node_that_refuses_its_version_fails_to_open_and_says_why() {
+    let output = output(&["--gpu", "/dev/urandom", "--json"]);
     assert_eq!(code(&output), 98);
     let report = json(&output);
     let opened: Vec<_> = results(&report).collect();
     let [("inventory.open", "fail", evidence)] = opened[..] else { panic!("{opened:?}") };
-    assert!(evidence.starts_with("opening the device: VERSION: ENOTTY"), "{evidence}");
+    assert!(evidence.starts_with("opening the device: VERSION: EINVAL"), "{evidence}");
+}
+
+/// Each size is copied up and down on each chip's rings, and what arrives is compared.
+#[test]
+fn copies_of_all_sizes_and_the_bar_are_measured() {
+    for chip in ["navi21", "renoir", "polaris10"] {
+        let output = output(&["--sim", chip, "--level", "stress", "--filter", r"^bandwidth\.(sizes|bar)", "--json"]);
+        assert_eq!(code(&output), 0, "{chip}: {}", stdout(&output));
+        let report = json(&output);
+        let all: Vec<_> = results(&report).collect();
+        let told = |id: &str| all.iter().find(|result| result.0 == id).map(|result| (result.1, result.2));
+        let Some(("pass", sizes)) = told("bandwidth.sizes.sdma0") else { panic!("{chip}: {all:?}") };
+        assert!(sizes.starts_with("up ") && sizes.contains("4 KiB ") && sizes.contains("; down "), "{sizes}");
+        let Some(("pass", bar)) = told("bandwidth.bar") else { panic!("{chip}: {all:?}") };
+        assert!(bar.starts_with("stores ") && bar.contains("/s, loads "), "{bar}");
+    }
 }
 
 #[test]

@@ -81,7 +81,7 @@ fn the_sources_are_told_once_with_those_that_are_missing() {
         ["Watched around each check: temperature (edge), power, clocks, PCIe link, AER counters; \
           not fan (no sensor), RAS counters (memory without ECC, or no files), kernel log (the GPU is simulated)"]
     );
-    let unknown = output(&["--gpu", "/dev/null", "--json"]);
+    let unknown = output(&["--gpu", "/dev/urandom", "--json"]);
     let report: Value = serde_json::from_slice(&unknown.stdout).unwrap();
     assert_eq!(report["gpu"].get("watched"), None, "there is nothing to watch: {report:#}");
 }

@@ -100,7 +100,14 @@ impl PageFault {
 
     /// Returns the access as words, such as "read of an unmapped page".
     pub(crate) fn access(&self) -> String {
-        let Some(status) = self.own_status() else { return "access (its status was not recorded)".to_owned() };
+        let Some(status) = self.own_status() else {
+            let why = if self.is_mismatch() {
+                "the status belongs to an earlier fault"
+            } else {
+                "its status was not recorded"
+            };
+            return format!("access ({why})");
+        };
         let how = match status.access {
             FaultAccess::Read => "read",
             FaultAccess::Write => "write",

@@ -4,6 +4,7 @@ pub(crate) mod bos;
 pub(crate) mod check;
 pub(crate) mod draws;
 pub(crate) mod inventory;
+pub(crate) mod kfd;
 pub(crate) mod leak;
 pub(crate) mod process;
 pub(crate) mod queues;

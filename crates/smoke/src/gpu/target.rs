@@ -3,6 +3,7 @@
 use std::{
     cell::RefCell,
     fmt,
+    os::unix::fs::FileTypeExt as _,
     path::{Path, PathBuf},
     rc::Rc,
     sync::{Arc, Weak},
@@ -13,7 +14,7 @@ use amdgpu_layers::{Recording, Replay};
 use amdgpu_sim::{
     Census, HardwareError, HazardReport, RecordedFiles, SimDevice, SimKernel, SimOptions, Strictness, sysfs::Place,
 };
-use amdgpu_winsys::winsys::{self, Device, Kernel, Node, Observer, OpenError, PciAddress, RenderNode};
+use amdgpu_winsys::winsys::{self, Device, Errno, GpuInfo, Kernel, Node, Observer, OpenError, PciAddress, RenderNode};
 
 use crate::{
     gpu::{host, mutant::Mutant},
@@ -89,6 +90,16 @@ pub enum NoTarget {
         /// The existing nodes.
         present: Vec<Node>,
     },
+    /// The requested path is no render node of amdgpu: another file, the node of the compute driver, or of another GPU.
+    #[error("{path} is not a DRM render node of amdgpu ({reason}); there is {}", listed(present))]
+    OtherNode {
+        /// The path.
+        path: String,
+        /// What it is.
+        reason: String,
+        /// The existing nodes.
+        present: Vec<Node>,
+    },
     /// The simulator has no such chip, or the file is not a capture.
     #[error(transparent)]
     Chip(#[from] amdgpu_sim::ChipError),
@@ -100,7 +111,23 @@ pub enum NoTarget {
 impl NoTarget {
     /// Returns `true` if the request is invalid on every machine. Returns `false` if only this machine lacks the GPU.
     pub fn is_usage(&self) -> bool {
-        matches!(self, Self::Chip(_))
+        matches!(self, Self::Chip(_) | Self::OtherNode { .. })
+    }
+}
+
+/// Returns what a file is that is certainly no render node of amdgpu. What cannot be opened, or answers otherwise, is not told here:
+/// the check of the opening fails with the reason.
+fn other_driver(path: &Path) -> Option<String> {
+    if std::fs::metadata(path).is_ok_and(|file| !file.file_type().is_char_device()) {
+        return Some("it is no device".to_owned());
+    }
+    let node = RenderNode::open(path).ok()?;
+    match GpuInfo::query(&node) {
+        Err(winsys::Error::Open(OpenError::NotAmdgpu { name })) => Some(format!("its driver is {name}")),
+        Err(winsys::Error::Kernel(refused)) if refused.request == "VERSION" && refused.errno == Errno::ENOTTY => {
+            Some("it has no DRM driver".to_owned())
+        }
+        _ => None,
     }
 }
 
@@ -130,7 +157,12 @@ impl Target {
             return match find(&nodes, wanted) {
                 Some(node) => Ok(Self::real(node.clone()).chosen_because("--gpu names it")),
                 // What sysfs does not know, as in many containers, may still open.
-                None if wanted.starts_with('/') && Path::new(wanted).exists() => Ok(Self::at(wanted.into())),
+                None if wanted.starts_with('/') && Path::new(wanted).exists() => {
+                    match other_driver(Path::new(wanted)) {
+                        None => Ok(Self::at(wanted.into())),
+                        Some(reason) => Err(NoTarget::OtherNode { path: wanted.to_owned(), reason, present: nodes }),
+                    }
+                }
                 None => Err(NoTarget::NoSuchGpu { wanted: wanted.to_owned(), present: nodes }),
             };
         }

@@ -316,6 +316,18 @@ impl<'a> TestContext<'a> {
         HostMemory::new(self.allocate_as(size, required, MemoryPropertyFlags::HOST_CACHED, AllocateFlags::BYPASS_L2)?)
     }
 
+    /// Mapped memory of the GPU's own, which the CPU reaches through the BAR; `None` if there is no such type.
+    pub(crate) fn visible_memory(&self, size: u64) -> Result<Option<HostMemory>, Stop> {
+        let (required, none) =
+            (MemoryPropertyFlags::DEVICE_LOCAL | MemoryPropertyFlags::HOST_VISIBLE, MemoryPropertyFlags::empty());
+        let tables = self.memory.properties();
+        let usable = tables.buffer_types(Addressing::Bits64, false);
+        if tables.find_type(usable, required, none).is_none() {
+            return Ok(None);
+        }
+        HostMemory::new(self.allocate(size, required, none)?).map(Some)
+    }
+
     /// Memory that is the GPU's own.
     pub(crate) fn device_memory(&self, size: u64) -> Result<DeviceMemory, Stop> {
         self.allocate(size, MemoryPropertyFlags::DEVICE_LOCAL, MemoryPropertyFlags::empty())

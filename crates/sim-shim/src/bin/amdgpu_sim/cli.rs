@@ -7,6 +7,11 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::error::RunError;
 
+/// The exit status of `run`, which is that of `env` and `timeout` where the command has none.
+const EXIT_STATUS: &str = "Exit status: the command's own; 124 if a job hung and the command succeeded (--fail-on-hang); 125 if the \
+    command line is wrong or the simulated GPUs could not be started; 126 if the command cannot be executed; 127 if there is none; \
+    128 + N if signal N ended it.";
+
 /// Runs programs on simulated AMD GPUs.
 #[derive(Debug, Parser)]
 #[command(name = "amdgpu-sim", version)]
@@ -19,6 +24,7 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Task {
     /// Run a command, and all it starts, on simulated GPUs of its own
+    #[command(after_help = EXIT_STATUS)]
     Run(Box<Run>),
     /// Start a shell with simulated GPUs of its own, whose prompt names the chips
     ///

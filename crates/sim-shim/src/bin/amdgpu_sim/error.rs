@@ -21,13 +21,13 @@ pub(crate) enum RunError {
     NoSuchShim { path: PathBuf },
     #[error("{} is not the simulator's preload library: it does not know {symbol}", path.display())]
     OtherShim { path: PathBuf, symbol: &'static str },
-    #[error("{variable} is {text:?}, which is no number of files")]
+    #[error("{variable} is {text:?}, which is not a number of files")]
     Kept { variable: &'static str, text: String },
     #[error("a null kernel is one chip, not {chips}")]
     OneChip { chips: String },
     #[error("{WORLD_VARIABLE} is not set: this process was not started by amdgpu-sim run or shell")]
     NoWorld,
-    #[error("the world does not answer: {0}")]
+    #[error("the simulated machine does not answer: {0}")]
     Silent(Errno),
     #[error("cannot find out where this program is: {0}")]
     Lost(io::Error),

@@ -15,7 +15,7 @@ use nix::errno::Errno;
 pub(crate) enum ScreenshotError {
     #[error("the display has shown nothing")]
     Nothing,
-    #[error("the world does not answer: {0}")]
+    #[error("the simulated machine does not answer: {0}")]
     Silent(Errno),
     #[error(transparent)]
     File(#[from] io::Error),

@@ -41,7 +41,10 @@ pub(crate) fn shell(arguments: &Shell) -> Result<ExitCode, RunError> {
     if let Some(prompt) = prompt.variable {
         command.env("PS1", prompt);
     }
-    crate::terminal::complain(&format!("a shell with {} begins; `exit` ends it and its world", prepared.chips));
+    crate::terminal::complain(&format!(
+        "a shell with {} begins; `exit` ends it and its simulated machine",
+        prepared.chips
+    ));
     let code = wait_for(command, signals);
     prepared.world.print_complaints();
     if let Some(hangs) = hang_report::summary(&prepared.world.devices()) {

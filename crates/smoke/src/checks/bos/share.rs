@@ -48,7 +48,7 @@ fn share(test: &TestContext<'_>) -> Outcome {
     let mut found = vec![0; bytes.len()];
     theirs.read(0, &mut found).doing("reading")?;
     same_bytes(&found, &bytes)?;
-    Ok(format!("{} KiB, read after the exporter had let go", SIZE >> 10))
+    Ok(format!("{} KiB, read after the exporter closed it", SIZE >> 10))
 }
 
 fn again(test: &TestContext<'_>) -> Outcome {

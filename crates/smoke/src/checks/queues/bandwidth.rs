@@ -57,7 +57,7 @@ fn copy(test: &TestContext<'_>, ring: Ring) -> Outcome {
 }
 
 /// Returns the time of the fastest of some copies, from submission to end.
-fn fastest(
+pub(super) fn fastest(
     test: &TestContext<'_>,
     ring: Ring,
     memory: &[&DeviceMemory],

@@ -120,7 +120,8 @@ impl<'l> Field<'l> {
             let free = usable.saturating_sub(used).saturating_add(bytes);
             (bytes * 100).checked_div(free)
         });
-        let share = share.map(|percent| format!(" ({percent} % of the free VRAM)")).unwrap_or_default();
+        let text = |percent: u64| if percent == 0 { "less than 1".to_owned() } else { percent.to_string() };
+        let share = share.map(|percent| format!(" ({} % of the free VRAM)", text(percent))).unwrap_or_default();
         format!("{rounds} rounds over {} MiB{share} by {}", bytes >> 20, self.ring)
     }
 }

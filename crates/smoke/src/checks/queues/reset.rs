@@ -66,7 +66,11 @@ fn troubled(
     };
     same("what stands behind the trouble", memory.dwords(0, 1)?, vec![0])?;
     let state = queue.context().state().doing("asking the context what happened")?;
-    Ok(format!("{how}; context {state:?}"))
+    let flags: Vec<_> = state.iter_names().map(|(name, _)| name.to_lowercase()).collect();
+    Ok(format!(
+        "{how}; state of the context: {}",
+        if flags.is_empty() { "normal".to_owned() } else { flags.join(", ") }
+    ))
 }
 
 fn submit(
@@ -153,5 +157,5 @@ fn bystander(test: &TestContext<'_>, ring: Ring) -> Outcome {
     let survived = way.read(0, SIZE as usize)? == bytes;
     let told = before != test.device.vram_lost_counter().ok();
     ensure(survived || told, || "VRAM was lost, and its counter did not move".to_owned())?;
-    Ok(if survived { "it survived" } else { "its loss was told" }.to_owned())
+    Ok(if survived { "contents intact" } else { "its loss was told" }.to_owned())
 }

@@ -1,0 +1,120 @@
+//! The compute driver (KFD): whether it opens, and whether its topology describes the GPU as DRM does.
+//!
+//! Source: Linux 6.12 `amdkfd/kfd_topology.c`, `node_show` (the file `properties`) and `kfd_chardev.c`, `kfd_open`.
+
+use std::{
+    fs::{self, OpenOptions},
+    io,
+    path::Path,
+};
+
+use crate::{
+    checks::check::Check,
+    gpu::test_context::TestContext,
+    level::Level,
+    result::outcome::{Outcome, ensure, fail, skip},
+};
+
+pub(crate) const CHECKS: &[Check] = &[Check::once(
+    "kfd.topology",
+    "the compute driver opens, and its topology has the GPU with as many compute units as DRM tells",
+    topology,
+)
+.at(Level::Core)
+.needs("the compute driver (KFD)")
+.anchor("kfdtest KFDTopologyTest")];
+
+/// The node of the compute driver.
+const NODE: &str = "/dev/kfd";
+/// The folder of its topology, below the root.
+const TOPOLOGY: &str = "sys/class/kfd/kfd/topology/nodes";
+
+fn topology(test: &TestContext<'_>) -> Outcome {
+    let minor = test.target.node().and_then(render_minor);
+    let Some(minor) = minor else { return skip("no compute driver knows this GPU: it has no render node here") };
+    match OpenOptions::new().read(true).write(true).open(NODE) {
+        Ok(_) => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return skip(format!("there is no {NODE}: the kernel has no compute driver, or a container hides it"));
+        }
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            return skip(format!("{NODE} may not be opened: members of the group render may"));
+        }
+        Err(error) => return fail(format!("{NODE}: {error}")),
+    }
+    let Some(node) = find(Path::new("/"), minor) else {
+        return skip(format!("the compute driver does not have renderD{minor}: it does not support the chip"));
+    };
+    let told = u64::from(test.device.info().shader.compute_units);
+    let units = node.simds.checked_div(node.simds_per_unit).unwrap_or(0);
+    ensure(units == told, || format!("{units} compute units in the topology, and {told} of DRM"))?;
+    Ok(format!("node {}, {units} compute units, gfx target {}", node.number, node.target))
+}
+
+/// Returns the minor number of a render node.
+fn render_minor(node: &Path) -> Option<u64> {
+    node.file_name()?.to_str()?.strip_prefix("renderD")?.parse().ok()
+}
+
+/// A GPU of the topology.
+#[derive(Debug, PartialEq, Eq)]
+struct Node {
+    number: u64,
+    simds: u64,
+    simds_per_unit: u64,
+    /// The version as the compiler counts it, such as 100300.
+    target: u64,
+}
+
+/// Returns the GPU of a render node in the topology below `root`.
+fn find(root: &Path, minor: u64) -> Option<Node> {
+    let nodes = fs::read_dir(root.join(TOPOLOGY)).ok()?.flatten();
+    let mut numbers: Vec<u64> = nodes.filter_map(|node| node.file_name().to_str()?.parse().ok()).collect();
+    numbers.sort_unstable();
+    numbers.into_iter().find_map(|number| {
+        let text = fs::read_to_string(root.join(TOPOLOGY).join(number.to_string()).join("properties")).ok()?;
+        let value = |name: &str| {
+            let mut lines = text.lines().filter_map(|line| line.split_once(' '));
+            lines.find(|(key, _)| *key == name).and_then(|(_, value)| value.trim().parse::<u64>().ok())
+        };
+        let node = Node {
+            number,
+            simds: value("simd_count")?,
+            simds_per_unit: value("simd_per_cu")?,
+            target: value("gfx_target_version").unwrap_or(0),
+        };
+        // A CPU has no SIMDs, and the minor number 0.
+        (node.simds > 0 && value("drm_render_minor") == Some(minor)).then_some(node)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_node_of_the_render_node_is_found_among_cpus_and_others() {
+        let root = std::env::temp_dir().join(format!("amdgpu-smoke-kfd-{}", std::process::id()));
+        let write = |number: u32, text: &str| {
+            let folder = root.join(TOPOLOGY).join(number.to_string());
+            fs::create_dir_all(&folder).unwrap();
+            fs::write(folder.join("properties"), text).unwrap();
+        };
+        let gpu = |minor: u32| {
+            format!(
+                "cpu_cores_count 0\nsimd_count 144\nsimd_per_cu 2\ngfx_target_version 100300\ndrm_render_minor {minor}\n"
+            )
+        };
+        write(0, "cpu_cores_count 16\nsimd_count 0\nsimd_per_cu 0\ndrm_render_minor 0\n");
+        write(1, &gpu(129));
+        write(2, &gpu(128));
+        write(3, "nonsense");
+        let found = find(&root, 128);
+        let others = (find(&root, 130), find(&root, 0), find(Path::new("/nonexistent"), 128));
+        fs::remove_dir_all(&root).unwrap();
+        assert_eq!(found, Some(Node { number: 2, simds: 144, simds_per_unit: 2, target: 100_300 }));
+        assert_eq!(others, (None, None, None));
+        assert_eq!(render_minor(Path::new("/dev/dri/renderD128")), Some(128));
+        assert_eq!(render_minor(Path::new("/dev/dri/card0")), None);
+    }
+}
