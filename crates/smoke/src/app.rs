@@ -18,13 +18,15 @@ use crate::{
     capture,
     checks::process,
     choice::{Choice, Filter},
-    cli::{Arguments, Command, RunArguments},
+    cli::{Arguments, Collect, Command, RunArguments},
+    collect::{self, Collection},
     diff, document,
     gpu::{
         host,
         target::{NoTarget, Target},
         test_context::TestContext,
     },
+    identity::machine::Machine,
     isolation::{
         child::{self, Task},
         parent::Parent,
@@ -37,7 +39,7 @@ use crate::{
     options::Options,
     output::{
         outputs::Reports,
-        sink::{Sink, Troubles},
+        sink::{STDOUT, Sink, Troubles},
         terminal::{after_troubles, complain, print_lines, visible_errors, visible_output},
     },
     plan, recordings,
@@ -116,10 +118,41 @@ fn print_document(command: &Command) -> Exit {
                 }
             };
         }
+        Command::Collect(arguments) => return collected(arguments),
         Command::Man => document::man(),
         Command::Completions { shell } => document::completions(*shell),
     };
     print(&String::from_utf8_lossy(&text))
+}
+
+/// Merges reports, and writes what was asked for.
+fn collected(arguments: &Collect) -> Exit {
+    let collection = match collect::collect(&arguments.paths) {
+        Ok(collection) => collection,
+        Err(error) => {
+            complain(&error);
+            return Exit::Invalid;
+        }
+    };
+    let troubles = Troubles::default();
+    let files: [(_, fn(&Collection) -> String); 3] =
+        [(&arguments.json, Collection::json), (&arguments.html, Collection::html), (&arguments.sql, Collection::sql)];
+    let mut is_text_wanted = true;
+    for (path, content) in files {
+        let Some(path) = path else { continue };
+        is_text_wanted &= path.as_os_str() != STDOUT;
+        match Sink::create(path, &troubles) {
+            Ok(mut sink) => sink.write(&content(&collection)),
+            Err(error) => {
+                complain(&error);
+                return Exit::Invalid;
+            }
+        }
+    }
+    if is_text_wanted {
+        Sink::stdout(&troubles).write(&collection.text());
+    }
+    after_troubles(if collection.is_empty() { Exit::Skip } else { Exit::Pass }, &troubles)
 }
 
 /// The capture of a GPU, which is that of the simulator only if it is asked for.
@@ -251,7 +284,18 @@ fn options(arguments: &RunArguments) -> Options {
         memory: arguments.memory,
         keep_going: arguments.keep_going,
         strict_hardware: arguments.strict_hardware,
+        machine: machine(arguments),
         ..Options::default()
+    }
+}
+
+/// Returns the computer, for the report. A GPU that is simulated or whose answers are replayed is not in it.
+fn machine(arguments: &RunArguments) -> Option<Machine> {
+    match (&arguments.machine, &arguments.sim) {
+        (None, Some(_)) => None,
+        (None, None) if arguments.replay.is_some() => None,
+        (name, None) => Some(Machine::read(Path::new("/"), name.clone())),
+        (name, Some(_)) => Some(Machine { name: name.clone(), ..Machine::default() }),
     }
 }
 
@@ -387,8 +431,8 @@ fn dry_run(target: &Target, options: &Options) -> Exit {
 /// Runs with all the reports that were asked for.
 fn reported(arguments: &RunArguments, run: impl FnOnce(&mut Reports) -> Report) -> Exit {
     let hint = list::deeper(arguments.level, arguments.filter.as_ref());
-    let Options { level, seed, .. } = options(arguments);
-    let mut reports = match Reports::new(&arguments.outputs, hint, &Report::before(level, seed)) {
+    let Options { level, seed, machine, .. } = options(arguments);
+    let mut reports = match Reports::new(&arguments.outputs, hint, &Report::before(level, seed, machine)) {
         Ok(reports) => reports,
         Err(error) => {
             complain(&error);
@@ -409,7 +453,8 @@ fn reported(arguments: &RunArguments, run: impl FnOnce(&mut Reports) -> Report) 
 
 /// Returns the arguments that the children need: all that are not about the report.
 fn for_children(given: &[OsString]) -> Vec<String> {
-    const WITH_VALUE: [&str; 18] = [
+    const WITH_VALUE: [&str; 19] = [
+        "--machine",
         "--resume",
         "--parent",
         "--html",

@@ -74,6 +74,8 @@ pub(crate) enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Merge the reports of many machines, and tell which kernel, firmware, board or slot failures go with.
+    Collect(Collect),
     /// Print the manual page.
     Man,
     /// Print the completions for a shell.
@@ -81,6 +83,26 @@ pub(crate) enum Command {
         /// Shell to write completions for
         shell: Shell,
     },
+}
+
+/// Arguments of collect
+#[derive(Debug, Args)]
+pub(crate) struct Collect {
+    /// Directories with reports in JSON, at any depth, or such files. Of several reports of a GPU the last one counts.
+    #[arg(required = true, value_name = "DIR")]
+    pub(crate) paths: Vec<PathBuf>,
+
+    /// Write JSON (schema amdgpu-smoke-collect/1) to this file or, without one, to standard output instead of text.
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
+    pub(crate) json: Option<PathBuf>,
+
+    /// Write one HTML page that needs no other file.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+
+    /// Write the merged tables as SQL, which sqlite3 makes a database of; without a file, to standard output instead of text.
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
+    pub(crate) sql: Option<PathBuf>,
 }
 
 /// Options of a test run
@@ -197,6 +219,11 @@ pub(crate) struct RunArguments {
 
     #[command(flatten)]
     pub(crate) outputs: Outputs,
+
+    /// Name of this computer in the reports, for amdgpu-smoke collect; without it, a number made from /etc/machine-id that does not
+    /// tell it. Computers started from copies of one disk need names.
+    #[arg(long, value_name = "NAME", value_parser = clap::builder::NonEmptyStringValueParser::new(), conflicts_with = "replay")]
+    pub(crate) machine: Option<String>,
 
     /// Record all calls to the kernel in this file; all checks run in this process.
     #[arg(long, value_name = "FILE")]

@@ -26,6 +26,10 @@ const EXAMPLES: &[(&str, &str)] = &[
         "amdgpu-smoke diff before.json after.json",
         "Tells what changed between two reports, and ends with 1 if something was better before.",
     ),
+    (
+        "amdgpu-smoke collect /srv/reports --html fleet.html",
+        "Tells what failures of many machines have in common: a kernel, a firmware, a board, a slot.",
+    ),
     ("amdgpu-smoke --bundle report.tar", "Packs all that a bug report needs."),
     ("amdgpu-smoke --replay report.tar --check exec.copy.sdma0", "Runs a failed check again, without the GPU."),
 ];

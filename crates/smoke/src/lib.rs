@@ -21,10 +21,12 @@ mod capture;
 mod checks;
 mod choice;
 mod cli;
+mod collect;
 mod diff;
 mod document;
 mod gpu;
 mod hardware;
+mod identity;
 mod isolation;
 mod level;
 mod list;
@@ -46,6 +48,7 @@ pub use self::{
         target::{Count, NoTarget, Target},
     },
     hardware::state::{Hardware, HardwareEvent, HardwareRule, Sensors, Watched},
+    identity::{board::Board, machine::Machine},
     level::Level,
     options::Options,
     result::{

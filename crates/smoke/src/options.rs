@@ -3,6 +3,7 @@
 use crate::{
     choice::{BadFilter, Choice, Filter},
     gpu::test_context::Settings,
+    identity::machine::Machine,
     level::Level,
     result::{baseline::Baseline, check_result::CheckResult, expectations::Expectations, resumed::Resumed},
 };
@@ -25,6 +26,8 @@ pub struct Options {
     pub strict_hardware: bool,
     /// The checks that are known to fail, known to be flaky, or to be skipped.
     pub expectations: Expectations,
+    /// The computer, for the report.
+    pub machine: Option<Machine>,
     /// An earlier report with which bandwidths are compared.
     pub baseline: Option<Baseline>,
     /// The results of an interrupted run, which are not repeated. Runs in this process ignore it.

@@ -17,7 +17,7 @@ use crate::{
         check_result::CheckResult,
         conclusion::Conclusion,
         outcome::{Failure, Stop},
-        report::{Gpu, Report, SCHEMA, Summary},
+        report::{Gpu, Report, SCHEMA, Summary, now},
         soak::Soak,
         status::{Expected, Status},
         tested::Progress,
@@ -246,6 +246,9 @@ impl Report {
         let report = Self {
             schema: SCHEMA,
             version: env!("CARGO_PKG_VERSION"),
+            made: now(),
+            // A simulated GPU is not in this computer, but a name that the user gives is its own.
+            machine: options.machine.clone().map(|machine| if gpu.simulated { machine.named() } else { machine }),
             gpu,
             level: options.level.name(),
             seed: options.seed,

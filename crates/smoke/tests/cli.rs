@@ -324,6 +324,9 @@ fn without_times(output: &Output) -> Value {
         result.as_object_mut().unwrap().remove("hardware");
     }
     report["gpu"].as_object_mut().unwrap().remove("watched");
+    report["made"].take();
+    // A replay is not of the computer on which it runs.
+    report.as_object_mut().unwrap().remove("machine");
     report
 }
 

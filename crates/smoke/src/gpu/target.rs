@@ -19,6 +19,7 @@ use amdgpu_winsys::winsys::{self, Device, Errno, GpuInfo, Kernel, Node, Observer
 use crate::{
     gpu::{host, mutant::Mutant},
     hardware::source::Monitor,
+    identity::board::Board,
     result::report::Gpu,
 };
 
@@ -200,8 +201,8 @@ impl Target {
             |other: Node| Peer { name: place(&other), open: Box::new(move || Device::new(render_node(&other.path)?)) };
         let peers = others.map(peer).collect();
         let (node, monitor) = (Some(path.clone()), Monitor::Node(path.clone()));
-        let target = Self { node, monitor, ..Self::over(location, move || render_node(&path)) };
-        target.with_peers(peers)
+        let target = Self { node, ..Self::over(location, move || render_node(&path)) };
+        target.watched_by(monitor).with_peers(peers)
     }
 
     /// The same with the reason why this GPU is tested, for the report.
@@ -209,6 +210,13 @@ impl Target {
     pub(crate) fn chosen_because(mut self, reason: &str) -> Self {
         self.gpu.chosen = Some(reason.to_owned());
         self
+    }
+
+    /// The same with the files that tell its state, and the board that they show.
+    #[must_use]
+    fn watched_by(mut self, monitor: Monitor) -> Self {
+        self.gpu.board = Board::read(&monitor);
+        Self { monitor, ..self }
     }
 
     /// The same with these GPUs beside it.
@@ -246,7 +254,7 @@ impl Target {
     /// Creates a target for the GPU of the node at a path. The node is opened by the run.
     pub fn at(path: PathBuf) -> Self {
         let (node, monitor) = (Some(path.clone()), Monitor::Node(path.clone()));
-        Self { node, monitor, ..Self::over(path.display().to_string(), move || render_node(&path)) }
+        Self { node, ..Self::over(path.display().to_string(), move || render_node(&path)) }.watched_by(monitor)
     }
 
     /// Creates a target with a new simulated GPU. `name` is the name of a chip or the file of a capture.
@@ -302,7 +310,7 @@ impl Target {
         let machine = device.clone();
         let target = Self::over(name, open).simulating().counting(move || census(&device, &files.borrow()));
         let monitor = Monitor::Simulated(machine.clone());
-        Self { device: Some(machine), monitor, ..target }.beside(&[name])
+        Self { device: Some(machine), ..target }.watched_by(monitor).beside(&[name])
     }
 
     /// Creates a target with a simulated GPU that makes a deliberate mistake whenever possible, to check that the test detects it.
@@ -337,6 +345,10 @@ impl Target {
         if let Some(reason) = &self.gpu.chosen {
             recording.note(CHOSEN, reason);
         }
+        // What a replay shows is the board that was recorded, and not one of its own computer.
+        if let Some(board) = self.gpu.board.as_ref().and_then(|board| serde_json::to_string(board).ok()) {
+            recording.note(BOARD, &board);
+        }
         let Some(kernel) = self.kernel else { return self };
         let recording = recording.clone();
         let target = Self::over(self.gpu.location.clone(), move || Ok(Arc::new(recording.wrap(kernel()?)) as _));
@@ -356,6 +368,7 @@ impl Target {
         };
         let mut target = Self::over(location, open);
         (target.gpu.mutation, target.gpu.chosen) = (mutation, chosen);
+        target.gpu.board = replay.note(BOARD).and_then(|board| serde_json::from_str(board).ok());
         if simulated { target.simulating() } else { target }
     }
 
@@ -463,6 +476,7 @@ const LOCATION: &str = "location";
 const SIMULATED: &str = "simulated";
 const MUTATION: &str = "mutation";
 const CHOSEN: &str = "chosen";
+const BOARD: &str = "board";
 
 fn render_node(path: &Path) -> winsys::Result<Arc<dyn Kernel>> {
     match RenderNode::open(path) {

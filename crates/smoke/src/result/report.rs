@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     gpu::ring::Ring,
     hardware::state::{HardwareEvent, Watched},
+    identity::{board::Board, machine::Machine},
     level::Level,
     result::{
         check_result::CheckResult,
@@ -28,6 +29,11 @@ pub struct Report {
     pub schema: &'static str,
     /// The version of the program.
     pub version: &'static str,
+    /// The time at which the report was made, in seconds since 1970; 0 if the clock of the computer is before that.
+    pub made: u64,
+    /// The computer, without anything personal; for a simulated GPU only a name, and only if one was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub machine: Option<Machine>,
     /// The tested GPU.
     pub gpu: Gpu,
     /// The requested level.
@@ -64,10 +70,12 @@ impl Report {
     }
 
     /// Returns the report of a run that was killed before it began.
-    pub(crate) fn before(level: Level, seed: u32) -> Self {
+    pub(crate) fn before(level: Level, seed: u32, machine: Option<Machine>) -> Self {
         Self {
             schema: SCHEMA,
             version: env!("CARGO_PKG_VERSION"),
+            made: now(),
+            machine,
             gpu: Gpu::default(),
             level: level.name(),
             seed,
@@ -80,6 +88,12 @@ impl Report {
             not_run: Vec::new(),
         }
     }
+}
+
+/// Returns the time in seconds since 1970.
+pub(crate) fn now() -> u64 {
+    let passed = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    passed.map_or(0, |passed| passed.as_secs())
 }
 
 /// The tested GPU.
@@ -101,6 +115,9 @@ pub struct Gpu {
     /// The sources of the hardware watch, if the hardware is watched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub watched: Option<Watched>,
+    /// The board of the GPU, if sysfs shows it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub board: Option<Board>,
     /// The path of the node with its PCI address, or the name of the simulated chip.
     pub location: String,
     /// The facts that are known after the GPU was opened.

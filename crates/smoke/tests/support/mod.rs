@@ -11,6 +11,8 @@ use std::{
 
 use serde_json::Value;
 
+pub(crate) mod fleet;
+
 /// A directory that goes with the test.
 pub(crate) struct Scratch(pub(crate) PathBuf);
 

@@ -4,6 +4,8 @@ mod page;
 mod picture;
 mod sensors;
 
+pub(crate) use self::page::STYLE;
+
 use std::time::{Duration, Instant};
 
 use self::picture::Span;

@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// Colours and layout, for light and dark screens.
-const STYLE: &str = include_str!("page.css");
+pub(crate) const STYLE: &str = include_str!("page.css");
 
 /// Returns the whole page. Its content security policy forbids scripts and other files.
 pub(super) fn document(report: &Report, spans: &[Span]) -> String {
