@@ -66,7 +66,7 @@ impl SimDevice {
         suspended.held = Some(self.hold_all_rings());
         if !gpu.facts.profile.is_apu() {
             // A submission that was on its way has placed its BOs.
-            let _device_order = gpu.submitting.lock();
+            let _device_order = gpu.queues.submitting.lock();
             gpu.pools.evict_all_vram()?;
         }
         Ok(suspended)
