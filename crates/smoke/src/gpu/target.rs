@@ -361,14 +361,14 @@ impl Target {
         let (location, simulated) = (noted(LOCATION).to_owned(), noted(SIMULATED) == "yes");
         let mutation = replay.note(MUTATION).map(str::to_owned);
         let chosen = replay.note(CHOSEN).map(str::to_owned);
+        let board = replay.note(BOARD).and_then(|board| serde_json::from_str(board).ok());
         let replay = replay.clone();
         let open = move || match replay.open_file() {
             Ok(file) => Ok(Arc::new(file) as Arc<dyn Kernel>),
             Err(errno) => Err(winsys::Error::Open(OpenError::Node { path: "the recording".into(), errno })),
         };
         let mut target = Self::over(location, open);
-        (target.gpu.mutation, target.gpu.chosen) = (mutation, chosen);
-        target.gpu.board = replay.note(BOARD).and_then(|board| serde_json::from_str(board).ok());
+        (target.gpu.mutation, target.gpu.chosen, target.gpu.board) = (mutation, chosen, board);
         if simulated { target.simulating() } else { target }
     }
 
