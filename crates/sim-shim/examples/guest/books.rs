@@ -186,7 +186,7 @@ impl Driver {
         match what {
             0..3 => {
                 let memory = shared(&self.manager, 4096 * (1 + chance.below(16) as u64));
-                memory.map().and_then(|mapping| Ok(mapping.store_u32(0, self.next)?)).expect("a mapping");
+                memory.map().expect("a mapping").store_u32(0, self.next).expect("the mapping has a dword");
                 self.memories.push((self.next, memory));
                 self.next += 1;
             }
@@ -259,12 +259,12 @@ pub(crate) fn fork_and_drop() {
     let device = device();
     let manager = manager(&device);
     let (mut lost, kept) = (Some(shared(&manager, MIB)), shared(&manager, MIB));
-    kept.map().and_then(|mapping| Ok(mapping.store_u32(0, 5)?)).expect("a mapping");
+    kept.map().expect("a mapping").store_u32(0, 5).expect("the mapping has a dword");
     in_child_that_drops_nothing(|| drop(lost.take()));
     let lost = lost.expect("only the child's copy was taken");
     let refused = lost.map().map(drop).expect_err("the handle is closed in the file");
     assert!(format!("{refused:?}").contains("ENOENT"), "{refused:?}");
-    assert_eq!(kept.map().and_then(|mapping| Ok(mapping.load_u32(0)?)).expect("a mapping"), 5);
+    assert_eq!(kept.map().expect("a mapping").load_u32(0).expect("the mapping has a dword"), 5);
     drop((lost, kept));
     assert_eq!(own(&device), 0, "the ledger counts what this process holds, not what the file does");
 }
