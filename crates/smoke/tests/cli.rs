@@ -417,7 +417,7 @@ fn on_a_kernel_that_executes_nothing_every_failure_says_so() {
                 failed += 1;
                 assert!(detail.contains("nothing executed"), "{chip}: {id}: {detail}");
             }
-            let runs_jobs = ["exec.", "order.", "shader."].iter().any(|group| id.starts_with(group));
+            let runs_jobs = ["exec.", "order.", "shader.", "draw."].iter().any(|group| id.starts_with(group));
             let wants_context = runs_jobs || id == "leak.objects";
             assert_eq!(word == "fail", wants_context, "{chip}: {id}: {word}");
         }
