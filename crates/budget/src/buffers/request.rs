@@ -9,7 +9,7 @@ use amdgpu_winsys::{
     winsys::{Errno, Kernel},
 };
 
-use super::{Buffer, Range, domains, flags};
+use super::buffer::{Buffer, Range, domains, flags};
 
 /// The attempts at a list that grows while it is read.
 const ATTEMPTS: u32 = 16;

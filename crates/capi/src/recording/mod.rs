@@ -1,6 +1,7 @@
 //! Recording and submission in the upper tier: queues, and streams that are recorded through a window of memory.
 
 mod lists;
+mod numbered_user_queue;
 mod open;
 mod queue;
 mod stream;

@@ -8,7 +8,7 @@ use amdgpu_winsys::{
     winsys::Ip,
 };
 
-use super::user_queue::NumberedUserQueue;
+use super::numbered_user_queue::NumberedUserQueue;
 use crate::{
     border::{Answer, Handle, create, entry, get, out, put, reference, release, within},
     objects::{DeviceState, agw_ctx, ctx, in_time, ip},

@@ -1,38 +1,22 @@
 //! User queues of the kernel behind the functions for queues.
 
-use std::{collections::VecDeque, sync::Arc};
+use std::sync::Arc;
 
 use amdgpu_winsys::{
-    cs::{CommandList, QueueError, SyncPoint, UserQueue, UserQueueFence},
+    cs::{CommandList, SyncPoint},
     uapi::Deadline,
-    winsys::{Device, Error, Feature, Ip, Resident, Syncobj, Until, WaitFor},
+    winsys::{Resident, Syncobj, Until, WaitFor},
 };
-use parking_lot::Mutex;
 
 use super::{
+    numbered_user_queue::NumberedUserQueue,
     queue::{AnyQueue, QueueBody, agw_queue},
     submission::{Few, Named, agw_submission, check_signals, of_call},
 };
 use crate::{
-    border::{Answer, Failure, create, entry, out, put},
+    border::{Answer, create, entry, out, put},
     objects::{agw_ctx, ctx, ip},
 };
-
-/// A user queue, and the sequence numbers of its submissions.
-pub(super) struct NumberedUserQueue {
-    queue: UserQueue,
-    device: Device,
-    /// Held while a submission is made, so that sequence numbers rise in the order of the ring.
-    turn: Mutex<()>,
-    order: Mutex<Order>,
-}
-
-#[derive(Default)]
-struct Order {
-    last: u64,
-    /// The submissions that were running at the last look, the oldest first.
-    running: VecDeque<UserQueueFence>,
-}
 
 /// Creates a user queue: a ring of this process, which submissions start with a doorbell instead of an ioctl. `context` gives the device.
 /// `ip_type` is `AGW_IP_GFX`, `AGW_IP_COMPUTE` or `AGW_IP_SDMA`. Returns `AGW_ERROR_FEATURE_NOT_PRESENT` if the chip or the kernel has
@@ -72,33 +56,6 @@ pub unsafe extern "C" fn agw_queue_create_user(
 }
 
 impl NumberedUserQueue {
-    fn new(device: &Device, ip: Ip) -> Answer<Self> {
-        let queue = UserQueue::new(device, ip)?;
-        let (turn, order) = (Mutex::new(()), Mutex::default());
-        Ok(Self { queue, device: device.clone(), turn, order })
-    }
-
-    /// Returns the failure of a function that user queues do not have.
-    pub(super) fn unsupported(&self) -> Failure {
-        QueueError::from(Error::Unsupported { feature: Feature::UserQueues }).into()
-    }
-
-    /// Waits until all submissions so far have completed. Returns `false` if the deadline passes first.
-    pub(super) fn wait_idle(&self, deadline: Deadline) -> Answer<bool> {
-        let last = self.order.lock().running.back().cloned();
-        Ok(last.map_or(Ok(true), |fence| fence.wait(deadline))?)
-    }
-
-    /// Releases the memory of completed submissions.
-    pub(super) fn retire(&self) {
-        let mut order = self.order.lock();
-        while order.running.front().is_some_and(UserQueueFence::is_signalled) {
-            order.running.pop_front();
-        }
-        drop(order);
-        self.queue.in_flight();
-    }
-
     /// Submits, and returns the sequence number of the last submission with streams.
     ///
     /// # Safety

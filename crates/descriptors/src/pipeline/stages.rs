@@ -21,7 +21,7 @@ impl Stage<'_> {
     fn allocation(&self, level: GfxLevel) -> [(&'static str, u32); 5] {
         let scalars = match level {
             GfxLevel::Gfx8 => 96 / 8 - 1,
-            GfxLevel::Gfx6 | GfxLevel::Gfx7 => (self.scalars + 6).next_multiple_of(8) / 8 - 1,
+            GfxLevel::Gfx6 | GfxLevel::Gfx7 => (self.scalars + 6).div_ceil(8) - 1,
             GfxLevel::Gfx9 => (self.scalars + 6).next_multiple_of(16) / 8 - 1,
             _ => 0,
         };

@@ -74,34 +74,31 @@ impl VulkanImage {
     /// Returns level 0 of the image at `base` as a target of depth and stencil, with all its layers and without metadata: neither
     /// HTILE, HiZ nor HiS. `layout` must be a layout of this image on this chip.
     pub fn depth_target(&self, chip: &Chip, layout: &SurfaceLayout, base: GpuVa) -> DepthTarget {
-        let (offset, stencil_offset, tiling) = match &layout.legacy {
-            Some(legacy) => {
-                let (level, stencil) = (legacy.levels[0], legacy.stencil_levels[0]);
-                let (index, stencil_index) = (level.tile_index.cast_unsigned(), stencil.tile_index.cast_unsigned());
-                let registers = chip.registers();
-                let mode = |index: u32| registers.tile_modes.get(index as usize).copied().unwrap_or(0);
-                let tiling = DepthTiling::Legacy {
-                    blocks_x: level.pitch,
-                    blocks_y: level.height,
-                    index,
-                    stencil_index,
-                    tile_mode: mode(index),
-                    stencil_tile_mode: mode(stencil_index),
-                    macrotile_mode: registers.macrotile_modes.get(legacy.macro_index as usize).copied().unwrap_or(0),
-                };
-                (level.offset, stencil.offset, tiling)
-            }
-            None => {
-                let tiling = DepthTiling::Modern {
-                    mode: layout.swizzle_mode.into(),
-                    stencil_mode: layout.stencil.swizzle_mode.into(),
-                    epitch: layout.epitch,
-                    stencil_epitch: layout.stencil.epitch,
-                    hiz: None,
-                    his: None,
-                };
-                (0, layout.stencil.offset, tiling)
-            }
+        let (offset, stencil_offset, tiling) = if let Some(legacy) = &layout.legacy {
+            let (level, stencil) = (legacy.levels[0], legacy.stencil_levels[0]);
+            let (index, stencil_index) = (level.tile_index.cast_unsigned(), stencil.tile_index.cast_unsigned());
+            let registers = chip.registers();
+            let mode = |index: u32| registers.tile_modes.get(index as usize).copied().unwrap_or(0);
+            let tiling = DepthTiling::Legacy {
+                blocks_x: level.pitch,
+                blocks_y: level.height,
+                index,
+                stencil_index,
+                tile_mode: mode(index),
+                stencil_tile_mode: mode(stencil_index),
+                macrotile_mode: registers.macrotile_modes.get(legacy.macro_index as usize).copied().unwrap_or(0),
+            };
+            (level.offset, stencil.offset, tiling)
+        } else {
+            let tiling = DepthTiling::Modern {
+                mode: layout.swizzle_mode.into(),
+                stencil_mode: layout.stencil.swizzle_mode.into(),
+                epitch: layout.epitch,
+                stencil_epitch: layout.stencil.epitch,
+                hiz: None,
+                his: None,
+            };
+            (0, layout.stencil.offset, tiling)
         };
         DepthTarget {
             format: self.format,

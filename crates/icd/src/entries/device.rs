@@ -15,7 +15,7 @@ use crate::{
         list::{self, DeviceFeatures, DeviceLists},
     },
     facts::{extensions, features},
-    objects::{Device, Face, Gpu, Loss, PhysicalDevice, PrivateSlot, Queue, Reports},
+    objects::{Device, Face, Gpu, Loss, PhysicalDevice, PrivateSlot, Queue},
 };
 
 /// The extension for which the addresses of objects are kept.
@@ -35,7 +35,7 @@ pub(crate) fn create(
     if extensions.contains(&FAULTS) {
         physical.gpu.watch.keep_map();
     }
-    let reports = Reports::new(info, &physical.gpu.memory, &physical.gpu.watch, &physical.program);
+    let reports = physical.gpu.watch.reports(info, &physical.gpu.memory, &physical.program);
     let (mut queues, loss) = (Vec::new(), Loss::default());
     for wanted in info.queues() {
         queues.append(&mut open_queues(physical, wanted, &loss)?);

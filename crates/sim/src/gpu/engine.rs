@@ -4,7 +4,7 @@ use amdgpu_packets::{DecodeError, DecodeFault, Target, layout};
 use amdgpu_surface::Chip;
 
 use super::fetch::Frame;
-use super::pm4::Late;
+use super::late::Late;
 use super::{Environment, Ib, Registers, State, Stop};
 
 /// The engine of a ring: ME with PFP, MEC, or a copy engine.

@@ -29,6 +29,7 @@ mod dma;
 mod engine;
 mod fetch;
 mod interface;
+mod late;
 mod pm4;
 mod port;
 mod ram;

@@ -94,7 +94,7 @@ impl Board {
             let engine = name.strip_suffix(VERSION)?.to_owned();
             let version = text(&format!("{VERSIONS}/{name}"))?;
             // Engines without firmware have the version 0.
-            (version.trim_start_matches(['0', 'x']) != "").then_some((engine, version))
+            (!version.trim_start_matches(['0', 'x']).is_empty()).then_some((engine, version))
         };
         Some(Self {
             device: pair("vendor", "device")?,

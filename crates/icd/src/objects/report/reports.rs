@@ -9,7 +9,7 @@ use amdgpu_winsys::{
 use ash::vk::{self, DeviceAddressBindingTypeEXT, DeviceMemoryReportEventTypeEXT as Kind, Handle};
 use parking_lot::Mutex;
 
-use super::{MemoryId, Watch, addresses::AddressReports};
+use super::{MemoryId, addresses::AddressReports};
 use crate::{
     border::{MemoryCallback, chain},
     objects::Program,
@@ -41,12 +41,7 @@ struct Library {
 
 impl Reports {
     /// Creates the reports that a program requests for a device.
-    pub(crate) fn new(
-        info: &vk::DeviceCreateInfo<'_>,
-        manager: &MemoryManager,
-        watch: &Watch,
-        program: &Arc<Program>,
-    ) -> Arc<Self> {
+    pub(super) fn new(info: &vk::DeviceCreateInfo<'_>, manager: &MemoryManager, program: &Arc<Program>) -> Self {
         let heap = |is_local| {
             let is_such = |heap: &MemoryHeap| heap.flags.contains(HeapFlags::DEVICE_LOCAL) == is_local;
             let found = manager.properties().heaps().iter().zip(0..).find(|(heap, _)| is_such(heap));
@@ -55,11 +50,7 @@ impl Reports {
         let callbacks: Vec<_> = chain::all(info).map(MemoryCallback::new).collect();
         let addresses = AddressReports::new(info, program);
         let heaps = [heap(true), heap(false)];
-        let reports = Arc::new(Self { callbacks, addresses, heaps, library: Mutex::default() });
-        if reports.is_on() {
-            watch.listen(&reports);
-        }
-        reports
+        Self { callbacks, addresses, heaps, library: Mutex::default() }
     }
 
     /// Returns `true` if the program requested reports.

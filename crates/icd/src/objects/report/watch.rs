@@ -9,11 +9,15 @@ use std::{
     },
 };
 
-use amdgpu_winsys::winsys::{Device, Event, FaultReport, Observer, VaMap};
+use amdgpu_winsys::{
+    heaps::MemoryManager,
+    winsys::{Device, Event, FaultReport, Observer, VaMap},
+};
+use ash::vk;
 use parking_lot::Mutex;
 
 use super::Reports;
-use crate::border::Failure;
+use crate::{border::Failure, objects::Program};
 
 /// The number of ranges that are remembered after they were unbound.
 const FREED_RANGES: usize = 256;
@@ -47,8 +51,21 @@ struct State {
 }
 
 impl Watch {
-    /// Reports memory of the library and its addresses to a device from now on.
-    pub(super) fn listen(&self, reports: &Arc<Reports>) {
+    /// Creates the reports that a program requests for a device. They get memory of the library and its addresses from now on.
+    pub(crate) fn reports(
+        &self,
+        info: &vk::DeviceCreateInfo<'_>,
+        manager: &MemoryManager,
+        program: &Arc<Program>,
+    ) -> Arc<Reports> {
+        let reports = Arc::new(Reports::new(info, manager, program));
+        if reports.is_on() {
+            self.listen(&reports);
+        }
+        reports
+    }
+
+    fn listen(&self, reports: &Arc<Reports>) {
         let mut state = self.0.state.lock();
         state.listeners.retain(|other| other.strong_count() > 0);
         state.listeners.push(Arc::downgrade(reports));

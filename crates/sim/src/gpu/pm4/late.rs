@@ -9,11 +9,16 @@
 //! engine, copies of copy engines do not overlap, an event that samples counters waits for the work before it, and no job starts before
 //! the DMA of the one before it on the ring is over.
 
-use amdgpu_hw::{GfxLevel, GpuVa};
+use amdgpu_hw::GfxLevel;
 use amdgpu_packets::pm4::{CoherCntl, Event, Ring, Target};
 
 use crate::gpu::{
-    Engine, Environment, Place, Scene, State, Stop, Unfinished, Work, budget::Budget, dma, port::Port, step::Step,
+    Engine, Environment, Scene, State, Stop, Unfinished, Work,
+    budget::Budget,
+    dma,
+    late::{Data, Issued, Kind, Source, Store, Transfer},
+    port::Port,
+    step::Step,
 };
 
 /// The number of draws, dispatches and stores that may be open at once, and that of DMA packets. Hardware has no room for any number
@@ -27,61 +32,6 @@ const TARGETS: CoherCntl = CoherCntl::DEST_BASE_0
     .union(CoherCntl::DEST_BASE_3)
     .union(CoherCntl::CB_DEST_BASE)
     .union(CoherCntl::DB_DEST_BASE);
-
-/// Work that was issued and is not executed yet.
-#[derive(Debug, Default)]
-pub(in crate::gpu) struct Late {
-    /// Draws, dispatches and stores, in the order of their packets.
-    pipe: Vec<Issued>,
-    dma: Vec<Transfer>,
-}
-
-/// Work of the pipe with the place of its packet.
-#[derive(Debug)]
-struct Issued {
-    kind: Kind,
-    place: Place,
-}
-
-#[derive(Debug)]
-enum Kind {
-    /// A draw or dispatch, and the state in which it was issued.
-    Work(Work, Box<State>),
-    /// A store at the end of the pipe or of shaders.
-    Store(Store),
-}
-
-/// A store at the end of the pipe or of shaders.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Store {
-    pub(super) to: GpuVa,
-    pub(super) data: Data,
-}
-
-/// The data of a store.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Data {
-    Dword(u32),
-    Qword(u64),
-    /// The value of the clock when it is stored.
-    Clock,
-}
-
-/// A transfer by DMA between memory, or of a pattern to it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Transfer {
-    pub(super) source: Source,
-    pub(super) to: GpuVa,
-    pub(super) bytes: u64,
-    pub(super) place: Place,
-}
-
-/// The source of a transfer.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Source {
-    Memory(GpuVa),
-    Pattern(u32),
-}
 
 /// The kind of work for which a packet waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,17 +72,6 @@ impl Join {
             (Self::Draws, Kind::Work(work, _)) => !matches!(work, Work::Dispatch(_)),
             _ => false,
         }
-    }
-}
-
-impl Late {
-    /// Forgets what was issued.
-    pub(super) fn clear(&mut self) {
-        *self = Self::default();
-    }
-
-    const fn is_empty(&self) -> bool {
-        self.pipe.is_empty() && self.dma.is_empty()
     }
 }
 

@@ -15,9 +15,16 @@ use amdgpu_packets::pm4::Register;
 use amdgpu_packets::registers::CP_STRMOUT_CNTL;
 use zerocopy::IntoBytes;
 
-use crate::gpu::{Engine, Stop, Watched, atomic::Atomic, budget::Budget, ram::Ram, step::Step};
+use crate::gpu::{
+    Engine, Stop, Watched,
+    atomic::Atomic,
+    budget::Budget,
+    late::{Source, Transfer},
+    ram::Ram,
+    step::Step,
+};
 
-use super::late::{Join, Source, Transfer};
+use super::late::Join;
 
 /// One side of a copy by CP DMA.
 #[derive(Clone, Copy)]

@@ -16,8 +16,6 @@ use amdgpu_packets::layout::{self, Reader, is_for_the_interface_queue};
 use amdgpu_packets::pm4::{self, Command, HeaderFlags, Register, Ring, Target};
 use amdgpu_packets::{DecodeError, DecodeFault};
 
-pub(super) use self::late::Late;
-
 use self::late::Join;
 use super::budget::Budget;
 use super::engine::malformed;

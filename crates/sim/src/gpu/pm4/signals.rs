@@ -12,12 +12,13 @@ use amdgpu_packets::pm4::{Event, Register, Ring, Target};
 
 use crate::gpu::{
     Engine, Signal, Stop,
+    late::{Data, Store},
     port::Port,
     step::Step,
     wait::{Condition, wait_for_memory},
 };
 
-use super::late::{Data, Join, Store};
+use super::late::Join;
 
 /// The bit that marks a count as stored.
 const STORED: u64 = 1 << 63;
