@@ -504,9 +504,9 @@ fn decoded(program: &Program, add: &mut impl FnMut(Row)) {
         })
     };
     let times = compare(TIMES, || waves(1), || waves(2));
-    let bytes = 4.0 * program.words().len() as f64;
-    let rate = bytes * 1e3 / (2.0 * times.ours - times.floor);
-    add(Row::figure("decode", bytes as u64, rate, Unit::Mbps, Goal::Above(50.0)));
+    let bytes = 4 * program.words().len() as u64;
+    let rate = bytes as f64 * 1e3 / (2.0 * times.ours - times.floor);
+    add(Row::figure("decode", bytes, rate, Unit::Mbps, Goal::Above(50.0)));
 }
 
 /// The time of the same grid on all processors against one thread.

@@ -135,7 +135,8 @@ fn collected(arguments: &Collect) -> Exit {
         }
     };
     let troubles = Troubles::default();
-    let files: [(_, fn(&Collection) -> String); 3] =
+    type Format = fn(&Collection) -> String;
+    let files: [(_, Format); 3] =
         [(&arguments.json, Collection::json), (&arguments.html, Collection::html), (&arguments.sql, Collection::sql)];
     let mut is_text_wanted = true;
     for (path, content) in files {

@@ -35,7 +35,7 @@ impl NumberedUserQueue {
     }
 
     /// Returns the failure of a function that user queues do not have.
-    pub(super) fn unsupported(&self) -> Failure {
+    pub(super) fn unsupported() -> Failure {
         QueueError::from(Error::Unsupported { feature: Feature::UserQueues }).into()
     }
 

@@ -52,7 +52,7 @@ impl AnyQueue {
         match self {
             Self::Packets(queue) => Ok(queue),
             Self::Video(queue) => Err(QueueError::UnsupportedIp { ip: queue.ip() }.into()),
-            Self::User(queue) => Err(queue.unsupported()),
+            Self::User(_) => Err(NumberedUserQueue::unsupported()),
         }
     }
 }

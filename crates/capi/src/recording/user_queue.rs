@@ -66,7 +66,7 @@ impl NumberedUserQueue {
         // SAFETY: the caller's promise.
         unsafe { named.look_up(submission) }?;
         if !named.followers.is_empty() || named.options.is_secure {
-            return Err(self.unsupported());
+            return Err(Self::unsupported());
         }
         check_signals(&self.device, &named.signals)?;
         let waits: Few<_> = named.waits.iter().map(|wait| (wait.syncobj, wait.point)).collect();

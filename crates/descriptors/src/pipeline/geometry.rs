@@ -62,41 +62,41 @@ impl Pipeline<'_> {
             &[waves[0], ("ES_EN", 2), ("PRIMGEN_EN", 1), ("PRIMGEN_PASSTHRU_EN", 1)],
         )?;
         sheet.fields(r::VGT_GS_OUT_PRIM_TYPE, &[("OUTPRIM_TYPE", exported)])?;
-        self.groups(sheet)?;
+        groups(sheet)?;
         self.rings.map_or(Ok(()), |rings| rings.write(sheet))
     }
+}
 
-    /// Writes the limits of groups.
-    fn groups(&self, sheet: &mut Sheet<'_>) -> Result<(), DescriptorError> {
-        let level = sheet.level();
-        // GFX10 may hang unless this is five less than the limit of vertices; GFX10.3 does not group vertices at all.
-        let vertices = if level == GfxLevel::Gfx10 { GROUP - 5 } else { 256 };
-        let primitives = match level {
-            GfxLevel::Gfx10 | GfxLevel::Gfx10_3 => GROUP,
-            GfxLevel::Gfx12 => 256,
-            _ => 252,
-        };
-        sheet.fields(
-            r::GE_CNTL,
-            &[
-                ("PRIM_GRP_SIZE", primitives),
-                ("VERT_GRP_SIZE", vertices),
-                ("PRIMS_PER_SUBGRP", GROUP),
-                ("VERTS_PER_SUBGRP", GROUP),
-                ("DIS_PG_SIZE_ADJUST_FOR_STRIP", 1),
-            ],
-        )?;
-        sheet.fields(
-            r::VGT_GS_ONCHIP_CNTL,
-            &[("ES_VERTS_PER_SUBGRP", GROUP), ("GS_PRIMS_PER_SUBGRP", GROUP), ("GS_INST_PRIMS_IN_SUBGRP", GROUP)],
-        )?;
-        sheet.fields(r::GE_MAX_OUTPUT_PER_SUBGROUP, &[("MAX_VERTS_PER_SUBGROUP", 64)])?;
-        sheet.fields(r::GE_NGG_SUBGRP_CNTL, &[("PRIM_AMP_FACTOR", 1)])?;
-        sheet.fields(r::VGT_GS_INSTANCE_CNT, &[("CNT", 1)])?;
-        sheet.fields(r::VGT_ESGS_RING_ITEMSIZE, &[("ITEMSIZE", 1)])?;
-        sheet.raw(r::VGT_GS_MAX_VERT_OUT, 1);
-        sheet.fields(r::PA_CL_NGG_CNTL, &[("VERTEX_REUSE_DEPTH", 30)])
-    }
+/// Writes the limits of groups.
+fn groups(sheet: &mut Sheet<'_>) -> Result<(), DescriptorError> {
+    let level = sheet.level();
+    // GFX10 may hang unless this is five less than the limit of vertices; GFX10.3 does not group vertices at all.
+    let vertices = if level == GfxLevel::Gfx10 { GROUP - 5 } else { 256 };
+    let primitives = match level {
+        GfxLevel::Gfx10 | GfxLevel::Gfx10_3 => GROUP,
+        GfxLevel::Gfx12 => 256,
+        _ => 252,
+    };
+    sheet.fields(
+        r::GE_CNTL,
+        &[
+            ("PRIM_GRP_SIZE", primitives),
+            ("VERT_GRP_SIZE", vertices),
+            ("PRIMS_PER_SUBGRP", GROUP),
+            ("VERTS_PER_SUBGRP", GROUP),
+            ("DIS_PG_SIZE_ADJUST_FOR_STRIP", 1),
+        ],
+    )?;
+    sheet.fields(
+        r::VGT_GS_ONCHIP_CNTL,
+        &[("ES_VERTS_PER_SUBGRP", GROUP), ("GS_PRIMS_PER_SUBGRP", GROUP), ("GS_INST_PRIMS_IN_SUBGRP", GROUP)],
+    )?;
+    sheet.fields(r::GE_MAX_OUTPUT_PER_SUBGROUP, &[("MAX_VERTS_PER_SUBGROUP", 64)])?;
+    sheet.fields(r::GE_NGG_SUBGRP_CNTL, &[("PRIM_AMP_FACTOR", 1)])?;
+    sheet.fields(r::VGT_GS_INSTANCE_CNT, &[("CNT", 1)])?;
+    sheet.fields(r::VGT_ESGS_RING_ITEMSIZE, &[("ITEMSIZE", 1)])?;
+    sheet.raw(r::VGT_GS_MAX_VERT_OUT, 1);
+    sheet.fields(r::PA_CL_NGG_CNTL, &[("VERTEX_REUSE_DEPTH", 30)])
 }
 
 impl GeometryRings {

@@ -102,22 +102,22 @@ impl Pipeline<'_> {
             sheet.fields(r::SPI_SHADER_PGM_RSRC4_PS, &[("CU_EN", UNITS)])?;
         }
         sheet.zeroes(&[r::SPI_TMPRING_SIZE]);
-        self.interface(sheet)
+        interface(sheet)
     }
+}
 
-    /// Writes the exports of the vertex shader and the inputs and exports of the pixel shader.
-    fn interface(&self, sheet: &mut Sheet<'_>) -> Result<(), DescriptorError> {
-        // One position of four components, one parameter, one attribute.
-        sheet.fields(r::SPI_SHADER_POS_FORMAT, &[("POS0_EXPORT_FORMAT", 4)])?;
-        sheet.fields(r::SPI_SHADER_IDX_FORMAT, &[("IDX0_EXPORT_FORMAT", 1)])?;
-        sheet.fields(r::SPI_VS_OUT_CONFIG, &[("VS_EXPORT_COUNT", 0)])?;
-        sheet.fields(r::SPI_SHADER_GS_OUT_CONFIG_PS, &[("VS_EXPORT_COUNT", 0), ("NUM_INTERP", 1)])?;
-        sheet.fields(r::SPI_PS_IN_CONTROL, &[("NUM_INTERP", 1)])?;
-        for register in [r::SPI_PS_INPUT_ENA, r::SPI_PS_INPUT_ADDR] {
-            sheet.fields(register, &[("PERSP_CENTER_ENA", 1)])?;
-        }
-        sheet.zeroes(&[r::SPI_PS_INPUT_CNTL_0, r::SPI_BARYC_CNTL, r::SPI_INTERP_CONTROL_0, r::SPI_SHADER_Z_FORMAT]);
-        // SPI_SHADER_32_ABGR.
-        sheet.fields(r::SPI_SHADER_COL_FORMAT, &[("COL0_EXPORT_FORMAT", 9)])
+/// Writes the exports of the vertex shader and the inputs and exports of the pixel shader.
+fn interface(sheet: &mut Sheet<'_>) -> Result<(), DescriptorError> {
+    // One position of four components, one parameter, one attribute.
+    sheet.fields(r::SPI_SHADER_POS_FORMAT, &[("POS0_EXPORT_FORMAT", 4)])?;
+    sheet.fields(r::SPI_SHADER_IDX_FORMAT, &[("IDX0_EXPORT_FORMAT", 1)])?;
+    sheet.fields(r::SPI_VS_OUT_CONFIG, &[("VS_EXPORT_COUNT", 0)])?;
+    sheet.fields(r::SPI_SHADER_GS_OUT_CONFIG_PS, &[("VS_EXPORT_COUNT", 0), ("NUM_INTERP", 1)])?;
+    sheet.fields(r::SPI_PS_IN_CONTROL, &[("NUM_INTERP", 1)])?;
+    for register in [r::SPI_PS_INPUT_ENA, r::SPI_PS_INPUT_ADDR] {
+        sheet.fields(register, &[("PERSP_CENTER_ENA", 1)])?;
     }
+    sheet.zeroes(&[r::SPI_PS_INPUT_CNTL_0, r::SPI_BARYC_CNTL, r::SPI_INTERP_CONTROL_0, r::SPI_SHADER_Z_FORMAT]);
+    // SPI_SHADER_32_ABGR.
+    sheet.fields(r::SPI_SHADER_COL_FORMAT, &[("COL0_EXPORT_FORMAT", 9)])
 }

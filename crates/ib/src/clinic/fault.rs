@@ -126,7 +126,7 @@ impl PageFault {
         let address = self.address.map_or("an unknown address".to_owned(), |address| format!("{address:#x}"));
         let mut parts = vec![format!("{} at {address}", self.access())];
         if let (Some(name), Some(accessor)) = (self.client_name(), self.accessor()) {
-            parts.push(format!("by {name}{}", accessor.explained()))
+            parts.push(format!("by {name}{}", accessor.explained()));
         }
         parts.push(self.hub.clone());
         let vmid = self.vmid.or_else(|| self.decoded().map(|status| status.vmid));

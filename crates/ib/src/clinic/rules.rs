@@ -186,7 +186,7 @@ pub(crate) fn is_compositor(process: &Process) -> bool {
         let rest = name.strip_prefix('.').and_then(|name| name.strip_prefix(*compositor));
         rest.is_some_and(|rest| "-wrapped".starts_with(rest))
     };
-    COMPOSITORS.contains(&name) || COMPOSITORS.iter().any(|compositor| is_wrapped(compositor))
+    COMPOSITORS.contains(&name) || COMPOSITORS.iter().any(is_wrapped)
 }
 
 type Rule = fn(&Incident) -> Option<Cause>;

@@ -67,7 +67,7 @@ fn allocate_reported(
     if let Some(id) = &made.id {
         device.reports.allocated(id, &made, made.handle());
     }
-    device.reports.addresses.bound(made.handle(), made.place());
+    device.reports.addresses.bound(made.handle(), Some(made.place()));
     memory.set(made.give());
     Ok(())
 }
@@ -129,7 +129,7 @@ pub(crate) fn free(device: &Device, memory: Option<Handed<Memory>>, _: Allocator
         if let Some(id) = &memory.id {
             device.reports.freed(id, &memory, memory.handle());
         }
-        device.reports.addresses.unbound(memory.handle(), memory.place());
+        device.reports.addresses.unbound(memory.handle(), Some(memory.place()));
         drop(memory.take());
     }
 }

@@ -12,7 +12,7 @@ use crate::border::Failure;
 /// exists, and every submission lists the set.
 #[derive(Debug)]
 pub(crate) struct Memory {
-    memory: DeviceMemory,
+    inner: DeviceMemory,
     /// The GPU whose residency set contains the memory, if any.
     resident_of: Option<Arc<Gpu>>,
     /// The identity in reports, if the program requested reports.
@@ -26,7 +26,7 @@ impl Memory {
             gpu.residents.add(memory.binding());
             Arc::clone(gpu)
         });
-        Self { memory, resident_of, id: None }
+        Self { inner: memory, resident_of, id: None }
     }
 
     /// Sets the identity in reports.
@@ -36,8 +36,8 @@ impl Memory {
     }
 
     /// Returns the GPU address and the size in bytes.
-    pub(crate) fn place(&self) -> Option<(u64, u64)> {
-        Some((self.memory.address().as_u64(), self.memory.size()))
+    pub(crate) fn place(&self) -> (u64, u64) {
+        (self.inner.address().as_u64(), self.inner.size())
     }
 
     /// Allocates cached system memory for the driver's own use, which CPU and GPU access at different times: queries.
@@ -80,7 +80,7 @@ impl Deref for Memory {
 
     #[inline]
     fn deref(&self) -> &DeviceMemory {
-        &self.memory
+        &self.inner
     }
 }
 
@@ -89,7 +89,7 @@ impl Drop for Memory {
     #[inline]
     fn drop(&mut self) {
         if let Some(gpu) = self.resident_of.take() {
-            gpu.residents.remove(self.memory.binding());
+            gpu.residents.remove(self.inner.binding());
         }
     }
 }

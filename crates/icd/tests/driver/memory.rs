@@ -167,8 +167,10 @@ fn memory_that_is_asked_to_be_zero_is_zero_where_other_memory_was() {
     for chip in CHIPS {
         let s_type = vk::StructureType::from_raw(1_000_620_000);
         let mut features = ZeroFeatures { s_type, p_next: std::ptr::null_mut(), zero_initialize_device_memory: 0 };
-        let mut asked = vk::PhysicalDeviceFeatures2::default();
-        asked.p_next = (&raw mut features).cast();
+        let mut asked = vk::PhysicalDeviceFeatures2 {
+            p_next: (&raw mut features).cast(),
+            ..vk::PhysicalDeviceFeatures2::default()
+        };
         let gpu = Gpu::new(chip);
         // SAFETY: the structures are valid.
         unsafe { gpu.instance.get_physical_device_features2(gpu.physical, &mut asked) };

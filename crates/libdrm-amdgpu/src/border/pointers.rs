@@ -97,9 +97,10 @@ impl<T: CValue> Items<T> {
     /// end within it.
     pub(crate) fn put_part<F: CValue>(self, index: usize, offset: usize, value: F) {
         if index < self.len && offset.saturating_add(size_of::<F>()) <= size_of::<T>() {
+            let part = self.first.wrapping_add(index).wrapping_byte_add(offset).cast::<F>();
             // SAFETY: the caller promised `len` items that may be written, and the part is within one; no alignment is assumed, and
             // what is written is any bytes, as every bit pattern is a `T`.
-            unsafe { self.first.wrapping_add(index).byte_add(offset).cast::<F>().write_unaligned(value) };
+            unsafe { part.write_unaligned(value) };
         }
     }
 

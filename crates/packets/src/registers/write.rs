@@ -152,7 +152,7 @@ pub struct SetRegister {
 
 impl SetRegister {
     /// Returns the packet with an index that the register needs, and the index.
-    fn index(&self, level: GfxLevel, aperture: Aperture) -> Option<(&'static Layout, u32)> {
+    fn index(self, level: GfxLevel, aperture: Aperture) -> Option<(&'static Layout, u32)> {
         use amdgpu_registers::constants as r;
         match aperture {
             Aperture::Sh if level >= GfxLevel::Gfx10 && self.register.field("CU_EN", level).is_some() => {

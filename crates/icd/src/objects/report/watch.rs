@@ -41,13 +41,16 @@ struct Shared {
     state: Mutex<State>,
 }
 
+/// The device that reports a BO, and the number of the report.
+type Reported = (Weak<Reports>, u64);
+
 #[derive(Debug, Default)]
 struct State {
     /// The devices that report their memory. The first one that still exists reports the memory of the library, which all share.
     listeners: Vec<Weak<Reports>>,
     /// The open BOs by handle, with the number of their report, or `None` for those of Vulkan objects. The kernel may reuse a handle
     /// before the event of its closing arrives, so that a handle may have several BOs, the oldest first.
-    open: BTreeMap<u32, VecDeque<Option<(Weak<Reports>, u64)>>>,
+    open: BTreeMap<u32, VecDeque<Option<Reported>>>,
 }
 
 impl Watch {

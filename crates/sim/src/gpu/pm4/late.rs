@@ -52,8 +52,9 @@ impl Join {
         match event {
             Event::CS_PARTIAL_FLUSH => Some(Self::Dispatches),
             // The vertex shaders of a draw are followed by its pixel shaders, so a wait for the former is taken for one for both.
-            Event::PS_PARTIAL_FLUSH | Event::VS_PARTIAL_FLUSH => Some(Self::Draws),
-            Event::ZPASS_DONE | Event::PIXEL_PIPE_STAT_DUMP => Some(Self::Draws),
+            Event::PS_PARTIAL_FLUSH | Event::VS_PARTIAL_FLUSH | Event::ZPASS_DONE | Event::PIXEL_PIPE_STAT_DUMP => {
+                Some(Self::Draws)
+            }
             Event::SAMPLE_PIPELINESTAT => Some(Self::Shaders),
             _ => None,
         }

@@ -67,7 +67,7 @@ fn elements(level: GfxLevel, va: GpuVa, stride: u32, count: u32) -> Result<[u32;
 /// The memory of the rings of GFX11 and later.
 struct Rings {
     memory: DeviceMemory,
-    rings: GeometryRings,
+    addresses: GeometryRings,
     descriptor: [u32; 4],
 }
 
@@ -78,7 +78,7 @@ impl Rings {
         let memory = test.device_memory(sizes.total + RING_ALIGN)?;
         let base = memory.address().as_u64().next_multiple_of(RING_ALIGN);
         let at = |offset: u64| GpuVa::new(base + offset).doing("placing a ring");
-        let rings = GeometryRings {
+        let addresses = GeometryRings {
             attributes: at(0)?,
             attributes_per_engine: sizes.attributes_per_engine,
             positions: at(sizes.positions_offset)?,
@@ -88,8 +88,8 @@ impl Rings {
         };
         let bytes = sizes.attributes_per_engine * u64::from(info.shader.max_engines);
         let count = u32::try_from(bytes / u64::from(PARAMETER)).unwrap_or(u32::MAX);
-        let descriptor = elements(info.gfx_level, rings.attributes, PARAMETER, count)?;
-        Ok(Some(Self { memory, rings, descriptor }))
+        let descriptor = elements(info.gfx_level, addresses.attributes, PARAMETER, count)?;
+        Ok(Some(Self { memory, addresses, descriptor }))
     }
 }
 
@@ -127,7 +127,7 @@ impl Picture<'_> {
             vertex: stage(memory.at(0)?, &vertex, &user),
             pixel: stage(memory.at(PIXEL)?, &pixel, self.user),
             tests_depth: self.depth.is_some(),
-            rings: rings.as_ref().map(|rings| rings.rings),
+            rings: rings.as_ref().map(|rings| rings.addresses),
         };
         let color = Target::color(test, self.size, UNTOUCHED)?;
         let depth = self.depth.map(|first| Target::depth(test, self.size, first)).transpose()?;

@@ -101,8 +101,7 @@ pub(crate) struct Pixel {
 pub(crate) fn triangles(corners: &[Corner], [width, height]: [u32; 2], depth: Option<f32>) -> Vec<Option<Pixel>> {
     let mut picture = vec![None; (width * height) as usize];
     for three in corners.as_chunks::<3>().0 {
-        let [a, b, c] = three;
-        let Some(triangle) = Triangle::new([a, b, c]) else { continue };
+        let Some(triangle) = Triangle::new(three.each_ref()) else { continue };
         for (place, pixel) in (0..).zip(picture.iter_mut()) {
             let (x, y) = (place % i64::from(width), place / i64::from(width));
             let centre = [x * UNIT + UNIT / 2, y * UNIT + UNIT / 2];
