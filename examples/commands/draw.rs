@@ -119,7 +119,7 @@ pub(crate) fn draw(device: &Device) -> Result<Vec<u8>, Error> {
         vertex: Stage { code: at(0)?, vectors: vertex.vectors(), scalars: vertex.scalars(), user: &user },
         pixel: Stage { code: at(PIXEL)?, vectors: pixel.vectors(), scalars: pixel.scalars(), user: &[] },
         tests_depth: false,
-        rings: rings.as_ref().map(|rings| rings.rings),
+        rings: rings.as_ref().map(|rings| rings.addresses),
     };
     let mut writes: Vec<RegisterWrite> = Vec::new();
     pipeline.writes(level, &mut |write| writes.push(write))?;
@@ -174,7 +174,7 @@ fn record(
 /// The memory of the rings of GFX11 and later.
 struct Rings {
     memory: DeviceMemory,
-    rings: GeometryRings,
+    addresses: GeometryRings,
     /// The descriptor of the attribute rings.
     descriptor: [u32; 4],
 }
@@ -185,7 +185,7 @@ impl Rings {
         let Some(sizes) = info.attribute_rings() else { return Ok(None) };
         let memory = visible(manager, sizes.total + RING_ALIGN)?;
         let base = memory.address().as_u64().next_multiple_of(RING_ALIGN);
-        let rings = GeometryRings {
+        let addresses = GeometryRings {
             attributes: GpuVa::new(base)?,
             attributes_per_engine: sizes.attributes_per_engine,
             positions: GpuVa::new(base + sizes.positions_offset)?,
@@ -194,8 +194,8 @@ impl Rings {
             primitives_per_engine: sizes.primitives_per_engine,
         };
         let bytes = sizes.attributes_per_engine * u64::from(info.shader.max_engines);
-        let descriptor = elements(info.gfx_level, rings.attributes, 16, u32::try_from(bytes / 16)?)?;
-        Ok(Some(Self { memory, rings, descriptor }))
+        let descriptor = elements(info.gfx_level, addresses.attributes, 16, u32::try_from(bytes / 16)?)?;
+        Ok(Some(Self { memory, addresses, descriptor }))
     }
 }
 

@@ -27,8 +27,8 @@ fn expected(x: u32, y: u32) -> Option<[f64; 4]> {
     let area: f64 = shares.iter().sum();
     // No edge goes through the centre of a pixel, so that the rule of edges does not matter here.
     shares.iter().all(|share| *share > 0.0).then(|| {
-        let [r, g, b] = shares.map(|share| share / area * 255.0);
-        [r, g, b, 255.0]
+        let [red, green, blue] = shares.map(|share| share / area * 255.0);
+        [red, green, blue, 255.0]
     })
 }
 

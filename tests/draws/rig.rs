@@ -152,7 +152,7 @@ impl Rig {
         let memory = [self.buffer.binding().clone()];
         let fence = queue.submit(&Submission { lists: &[&list], memory: &memory, ..Submission::default() }).unwrap();
         // Far more than the kernel's limit: what does not end by itself is reset.
-        let ended = fence.wait(Deadline::after(Duration::from_secs(60)));
+        let ended = fence.wait(Deadline::after(Duration::from_mins(1)));
         let is_clean = context.state().is_ok_and(|state| state.is_empty());
         matches!(ended, Ok(true)) && is_clean
     }

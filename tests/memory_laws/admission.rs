@@ -215,7 +215,7 @@ fn what_may_spill_counts_in_both_pools_and_what_may_not_in_its_own() {
         }
         manager.check_working_set(&set).map_err(|error| match error {
             WorkingSetError::DoesNotFit(over) => (over.pool, over.needed, over.usable),
-            other => panic!("{other}"),
+            WorkingSetError::Winsys(error) => panic!("{error}"),
         })
     };
     let only_vram = AllocateInfo { flags: AllocateFlags::NO_SPILL, ..vram(&manager, 1) };

@@ -127,6 +127,7 @@ fn print_document(command: &Command) -> Exit {
 
 /// Merges reports, and writes what was asked for.
 fn collected(arguments: &Collect) -> Exit {
+    type Format = fn(&Collection) -> String;
     let collection = match collect::collect(&arguments.paths) {
         Ok(collection) => collection,
         Err(error) => {
@@ -135,7 +136,6 @@ fn collected(arguments: &Collect) -> Exit {
         }
     };
     let troubles = Troubles::default();
-    type Format = fn(&Collection) -> String;
     let files: [(_, Format); 3] =
         [(&arguments.json, Collection::json), (&arguments.html, Collection::html), (&arguments.sql, Collection::sql)];
     let mut is_text_wanted = true;

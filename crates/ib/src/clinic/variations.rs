@@ -1,21 +1,29 @@
 //! Incidents of the kinds that the kernel's messages tell of, in the forms of several kernels.
 
+use std::time::Duration;
+
 use super::{rules::Blame, *};
 
+/// Writes a line of a log: its time since boot, and its text.
+type Form = fn(Duration, &str) -> String;
+
 /// The prefixes of lines: Linux up to 6.18, Linux 7, a journal in another language, and FreeBSD.
-const FORMS: [(&str, fn(f64, &str) -> String); 4] = [
-    ("6.x", |time, text| format!("[{time:12.6}] amdgpu 0000:03:00.0: amdgpu: {text}\n")),
-    ("7.x", |time, text| format!("[{time:12.6}] amdgpu 0000:03:00.0: {text}\r\n")),
+const FORMS: [(&str, Form); 4] = [
+    ("6.x", |time, text| format!("[{:12.6}] amdgpu 0000:03:00.0: amdgpu: {text}\n", time.as_secs_f64())),
+    ("7.x", |time, text| format!("[{:12.6}] amdgpu 0000:03:00.0: {text}\r\n", time.as_secs_f64())),
     ("journal", |time, text| {
-        let (hours, minutes, seconds) = (time as u64 / 3600, time as u64 / 60 % 60, time as u64 % 60);
+        let seconds = time.as_secs();
+        let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
         format!("nov. 29 {hours:02}:{minutes:02}:{seconds:02} machine kernel: amdgpu 0000:03:00.0: amdgpu: {text}\n")
     }),
     ("FreeBSD", |_, text| format!("drmn0: [drm ERROR :function] {text}\n")),
 ];
 
 /// Writes lines of the form `SECONDS TEXT` as a kernel does.
-fn log(lines: &str, form: fn(f64, &str) -> String) -> String {
-    let line = |line: &str| line.split_once(' ').map(|(time, text)| form(time.parse().unwrap(), text));
+fn log(lines: &str, form: Form) -> String {
+    let line = |line: &str| {
+        line.split_once(' ').map(|(time, text)| form(Duration::from_secs_f64(time.parse().unwrap()), text))
+    };
     lines.lines().filter_map(line).collect()
 }
 
@@ -57,7 +65,7 @@ fn faults_of_gfx6_to_gfx8_name_process_client_and_address_space() {
     let fault = incidents(&log(lines, FORMS[0].1)).remove(0).faults.remove(0);
     assert_eq!((fault.vmid, fault.pasid, fault.address), (Some(5), Some(32_777), Some(0x1_02f3_d000)));
     // The address is known where the last line is cut off.
-    let cut: String = lines.lines().take(2).map(|line| format!("{line}\n")).collect();
+    let cut: String = lines.split_inclusive('\n').take(2).collect();
     let fault = incidents(&log(&cut, FORMS[0].1)).remove(0).faults.remove(0);
     assert_eq!((fault.vmid, fault.address), (None, Some(0x1_02f3_d000)));
 }

@@ -82,7 +82,7 @@ mod tests {
         assert_eq!(ib.engine, Some(Engine::Gfx));
         assert!(ib.title.as_ref().unwrap().contains("8 dwords from its read pointer 0x3fc"), "{:?}", ib.title);
         let idle = read("sdma0", &file(300, 300), "x").unwrap();
-        assert_eq!((idle.ibs[0].dwords.len(), idle.ibs[0].dwords[255]), (256, 0xffff_0000 | 299));
+        assert_eq!((idle.ibs[0].dwords.len(), idle.ibs[0].dwords[255]), (256, 0xffff_0000 + 299));
     }
 
     #[test]
