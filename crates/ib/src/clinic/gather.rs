@@ -30,7 +30,7 @@ pub(crate) struct Gatherer {
     done: Vec<Incident>,
     dropped: u64,
     bridge: Option<Event>,
-    /// What the security processor refused last, while nothing else was wrong with the GPU.
+    /// The last refusal of the security processor while nothing else was wrong with the GPU.
     refusal: Option<(Option<Bus>, Event)>,
     last_stamp: Option<Stamp>,
     /// The GPU of the last line that named one, for lines that follow without it.

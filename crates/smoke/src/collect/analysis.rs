@@ -1,4 +1,4 @@
-//! What the failures of a fleet have in common.
+//! The facts that failures of a fleet have in common.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -71,7 +71,7 @@ pub(super) struct Group {
     pub(super) findings: Vec<Finding>,
 }
 
-/// What the failures of a fleet have in common.
+/// The facts that failures of a fleet have in common.
 #[derive(Debug)]
 pub(super) struct Analysis {
     pub(super) groups: Vec<Group>,

@@ -11,7 +11,7 @@ use crate::{
     output::{html::STYLE, markup::escaped},
 };
 
-/// What the style of a report's page lacks.
+/// The rules that the style of a report's page lacks.
 const MORE: &str = include_str!("page.css");
 /// Files of a kind that are shown; a page with ten thousand is of no use.
 const SHOWN: usize = 100;

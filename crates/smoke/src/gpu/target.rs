@@ -96,7 +96,7 @@ pub enum NoTarget {
     OtherNode {
         /// The path.
         path: String,
-        /// What it is.
+        /// The kind of device that it is.
         reason: String,
         /// The existing nodes.
         present: Vec<Node>,

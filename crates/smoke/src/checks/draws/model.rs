@@ -1,4 +1,4 @@
-//! What a draw should leave in a picture, computed pixel by pixel from the corners of primitives.
+//! A model of draws: the picture that one should leave, computed pixel by pixel from the corners of primitives.
 //!
 //! Written from the Vulkan specification, sections "Basic Polygon Rasterization" and "Depth Test": a pixel belongs to a triangle if its
 //! centre is inside, or on a top or left edge. Places are whole numbers of 1/256 pixel, so that coverage is exact.
