@@ -6,7 +6,8 @@
 //!
 //! Packets are executed strictly in the order of the stream, by PFP and ME together, and each packet completes before the next
 //! begins. Hardware may do the same, so cache actions, partial flushes and PFP_SYNC_ME have no effect, except on a
-//! [`CacheObserver`]. The constant engine of GFX6 to GFX10.3 executes a separate stream.
+//! [`CacheObserver`]. With [`Engine::with_late_work`] draws, dispatches, stores at the end of the pipe and DMA are executed when a packet
+//! waits for them. The constant engine of GFX6 to GFX10.3 executes a separate stream.
 //!
 //! A packet is checked against the tables of [`amdgpu_packets::layout`] and decoded into a structure, which one function executes.
 //! The state that packets set (registers, predication, bases) is a [`State`], which belongs to a context and can be switched

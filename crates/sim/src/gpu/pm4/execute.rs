@@ -200,7 +200,7 @@ impl Engine {
             }
             Packet::DispatchTaskmeshGfx(packet) => self.taskmesh(packet, step)?,
 
-            // Packets about caches and ordering. Each packet completes before the next, so they only matter to an observer.
+            // Packets about caches and ordering. They matter to an observer, and to work that is executed late.
             Packet::PfpSyncMe(_) => observe(step, |observer| observer.signal(Signal::PfpSync)),
             Packet::AcquireMem(packet) => {
                 if packet.pws_ena {
