@@ -13,7 +13,7 @@ use amdgpu_isa::{
     builder::{BuildError, Builder, Program, Scalar, Vector},
 };
 use amdgpu_waves::{
-    Access, Counters, Dispatch, InstructionHazard, Limits, Memory, Outcome, PageFault, Vectors, run_checked,
+    Access, CodeCache, Counters, Dispatch, InstructionHazard, Limits, Memory, Outcome, PageFault, Vectors, run_checked,
     run_on_threads,
 };
 use amdgpu_winsys::{vamgr::GpuVa, winsys::GfxLevel};
@@ -392,6 +392,38 @@ impl Memory for Cancellable {
     }
 }
 
+/// Memory whose dispatches share decoded code.
+struct Shared {
+    memory: Paged,
+    code: CodeCache,
+}
+
+impl Memory for Shared {
+    fn load(&self, va: u64, out: &mut [u8]) -> Result<(), PageFault> {
+        self.memory.load(va, out)
+    }
+
+    fn store(&self, va: u64, data: &[u8]) -> Result<(), PageFault> {
+        self.memory.store(va, data)
+    }
+
+    fn atomic(&self, va: u64, bytes: u8, change: &mut dyn FnMut(u64) -> u64) -> Result<u64, PageFault> {
+        self.memory.atomic(va, bytes, change)
+    }
+
+    fn fetch(&self, va: u64, out: &mut [u8]) -> Result<(), PageFault> {
+        self.memory.fetch(va, out)
+    }
+
+    fn load_row(&self, va: u64, out: &mut [u32]) -> Result<(), PageFault> {
+        self.memory.load_row(va, out)
+    }
+
+    fn code_cache(&self) -> Option<&CodeCache> {
+        Some(&self.code)
+    }
+}
+
 /// Does the work of all lanes in a plain loop.
 fn plain_grid(work: Work, memory: &Paged) {
     black_box((0..GROUPS * LANES).fold(0, |sum, lane| sum ^ plain(work, memory, lane)));
@@ -443,6 +475,12 @@ pub(crate) fn all(wanted: &Wanted, add: &mut impl FnMut(Row)) {
         match straight() {
             Ok(program) => decoded(&program, add),
             Err(error) => add(Row::missing("decode", "-", error)),
+        }
+    }
+    if wanted.has("decode-kept") {
+        match straight() {
+            Ok(program) => kept(&program, add),
+            Err(error) => add(Row::missing("decode-kept", "decoded each time", error)),
         }
     }
     if wanted.has("threads") {
@@ -507,6 +545,21 @@ fn decoded(program: &Program, add: &mut impl FnMut(Row)) {
     let bytes = 4 * program.words().len() as u64;
     let rate = bytes as f64 * 1e3 / (2.0 * times.ours - times.floor);
     add(Row::figure("decode", bytes, rate, Unit::Mbps, Goal::Above(50.0)));
+}
+
+/// The time of a dispatch of one wave whose code an earlier one has decoded, against one that decodes it.
+fn kept(program: &Program, add: &mut impl FnMut(Row)) {
+    let Some(dispatch) = dispatch(program) else { return };
+    let dispatch = Dispatch { end: [1; 3], ..dispatch };
+    let (alone, shared) = (Paged::new(program), Shared { memory: Paged::new(program), code: CodeCache::default() });
+    let run = |memory: &(dyn Memory + Sync)| {
+        timed(|| {
+            black_box(run_on_threads(&dispatch, memory, Limits::default(), 1));
+        })
+    };
+    let times = compare(TIMES, || run(&shared), || run(&alone));
+    let bytes = 4 * program.words().len() as u64;
+    add(Row::times("decode-kept", bytes, times.ours, "decoded each time", times.floor, Goal::RatioAtMost(0.24)));
 }
 
 /// The time of the same grid on all processors against one thread.

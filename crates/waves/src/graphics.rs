@@ -12,6 +12,7 @@ use crate::{
     memory::{Memory, PageFault},
     outcome::Hang,
     program::{
+        cache::CodeCache,
         code::Code,
         shape::Shape,
         source::{EXEC, M0},
@@ -157,6 +158,11 @@ impl StageRunner {
         self.fault = self.fault.or(group.fault());
         let exports = group.into_exports(&mut self.pool);
         result.map(|()| exports)
+    }
+
+    /// Gives the decoded code to later draws.
+    pub fn keep_code(self, cache: &CodeCache) {
+        self.code.keep(cache);
     }
 
     /// Returns the first access that faulted.

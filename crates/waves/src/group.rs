@@ -210,8 +210,9 @@ fn execute<O: Observer>(
     while left > look {
         // The PC that is also here need not be read back from the wave after each instruction.
         let mut pc = wave.pc;
-        let mut near = code.near(pc);
-        while left > look && near.holds(pc) {
+        let mut near = code.near(pc, around.memory);
+        let mut has_changed = false;
+        while left > look && near.holds(pc) && !has_changed {
             // Slices end after the same instruction with blocks and without.
             if !O::ON
                 && left >= block::MOST
@@ -235,7 +236,7 @@ fn execute<O: Observer>(
                 pc = pc.wrapping_add(step.bytes.into());
                 wave.pc = pc;
             } else {
-                advance(wave, step, around)?;
+                has_changed = advance(wave, step, around)?;
                 pc = wave.pc;
             }
             if O::ON {
@@ -245,14 +246,19 @@ fn execute<O: Observer>(
                 return Ok(left);
             }
         }
+        if has_changed {
+            code.forget();
+        }
     }
     Ok(left)
 }
 
-/// Executes an instruction of a wave, and goes on to the next or says that the wave has ended or waits.
-fn advance<O: Observer>(wave: &mut Wave, step: &Step, around: &mut Surroundings<'_, O>) -> Result<(), Reason> {
-    match wave.execute(step, around)? {
-        Flow::Next => wave.pc = wave.next(step),
+/// Executes an instruction of a wave, and goes on to the next or says that the wave has ended or waits. Returns `true` if code may have
+/// changed.
+fn advance<O: Observer>(wave: &mut Wave, step: &Step, around: &mut Surroundings<'_, O>) -> Result<bool, Reason> {
+    let flow = wave.execute(step, around)?;
+    match flow {
+        Flow::Next | Flow::Refetch => wave.pc = wave.next(step),
         Flow::Jump(target) => wave.pc = target & ((1 << 48) - 4),
         Flow::End => wave.status = Status::Ended,
         Flow::Barrier => {
@@ -262,7 +268,7 @@ fn advance<O: Observer>(wave: &mut Wave, step: &Step, around: &mut Surroundings<
             }
         }
     }
-    Ok(())
+    Ok(flow == Flow::Refetch)
 }
 
 /// Returns a wave with the initial register values of hardware.

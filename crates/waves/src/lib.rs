@@ -51,6 +51,7 @@ pub use graphics::{GraphicsStage, GraphicsWave, StageEnd, StageRunner};
 pub use image::error::ImageError;
 pub use memory::{Access, Memory, PageFault, Reach};
 pub use outcome::{Counters, Hang, Outcome, Reason};
+pub use program::cache::CodeCache;
 pub use run::{Limits, Vectors, run, run_on_threads};
 pub use watch::{
     Change, Event, HazardRule, Hit, InstructionClass, InstructionHazard, MemoryKind, MissingWait, Race, RaceSide,

@@ -1,5 +1,7 @@
 //! The memory interface of shaders.
 
+use crate::program::cache::CodeCache;
+
 /// The address bits that page tables translate.
 pub(crate) const ADDRESS_MASK: u64 = (1 << 48) - 1;
 
@@ -158,5 +160,10 @@ pub trait Memory {
     /// work-group and every few hundred instructions of a wave; must not block. Once it has returned `true`, it does so for ever.
     fn is_stopped(&self) -> bool {
         false
+    }
+
+    /// Returns the cache of decoded code that dispatches on this memory share; `None`, the default, if each decodes its own.
+    fn code_cache(&self) -> Option<&CodeCache> {
+        None
     }
 }

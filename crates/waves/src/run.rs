@@ -248,8 +248,11 @@ impl<'s> Shared<'s> {
             }
             if live.iter().all(Option::is_none) && self.next.load(Ordering::Relaxed) >= self.end.load(Ordering::Relaxed)
             {
-                return;
+                break;
             }
+        }
+        if let Some(cache) = memory.code_cache() {
+            code.keep(cache);
         }
     }
 

@@ -6,23 +6,27 @@ use amdgpu_isa::Instruction;
 
 use super::{
     block::{Block, Missing},
+    cache::CodeCache,
     decode,
     shape::Shape,
     step::Step,
 };
 use crate::{memory::Memory, number::mode::Mode, outcome::Reason};
 
-/// A cache of decoded instructions by address. It is created for each dispatch, because code may have changed.
+/// The decoded instructions of a dispatch by address. It is created for each dispatch, because code may have changed.
 pub(crate) struct Code {
     shape: Shape,
     /// The indices into `pages` by page number.
     places: HashMap<u64, usize>,
-    pages: Vec<Box<Page>>,
+    pages: Vec<(u64, Box<Page>)>,
     /// The page of the last instruction and its index; most programs stay in one page.
     last: Option<(u64, usize)>,
 }
 
 const PAGE_BYTES: u64 = 1024;
+
+/// The bytes that the instructions of a page are decoded from: the last one may reach into the next page.
+pub(super) const SOURCE_BYTES: usize = PAGE_BYTES as usize + 4 * (Instruction::MAX_DWORDS - 1);
 
 /// The maximum number of cached pages. A program that uses more is decoded again.
 const MOST_PAGES: usize = 1024;
@@ -35,11 +39,13 @@ const OFTEN: u8 = 8;
 const MOST_IN_BLOCKS: u32 = 4 * PAGE_BYTES as u32 / 4;
 
 /// The instructions that start in 1 KiB of code.
-struct Page {
+pub(super) struct Page {
     steps: [Option<Step>; PAGE_BYTES as usize / 4],
     blocks: [Start; PAGE_BYTES as usize / 4],
     /// The number of instructions of the blocks.
     in_blocks: u32,
+    /// The bytes that all of its instructions were decoded from; `None` for a page that no other dispatch may use.
+    source: Option<Box<[u8; SOURCE_BYTES]>>,
 }
 
 /// The block that starts with an instruction.
@@ -57,18 +63,13 @@ impl Code {
 
     /// Returns the index of a page that is not that of the last instruction.
     #[cold]
-    fn turn(&mut self, number: u64) -> usize {
+    fn turn(&mut self, number: u64, memory: &dyn Memory) -> usize {
         if self.pages.len() >= MOST_PAGES && !self.places.contains_key(&number) {
-            self.pages.clear();
-            self.places.clear();
+            self.forget();
         }
-        let pages = &mut self.pages;
+        let (pages, shape) = (&mut self.pages, self.shape);
         let place = *self.places.entry(number).or_insert_with(|| {
-            pages.push(Box::new(Page {
-                steps: [const { None }; 256],
-                blocks: [const { Start::Met(0) }; 256],
-                in_blocks: 0,
-            }));
+            pages.push((number, Page::at(shape, number, memory)));
             pages.len() - 1
         });
         self.last = Some((number, place));
@@ -77,13 +78,29 @@ impl Code {
 
     /// Returns the instructions around `pc`, in which most programs stay.
     #[inline(always)]
-    pub(crate) fn near(&mut self, pc: u64) -> Near<'_> {
+    pub(crate) fn near(&mut self, pc: u64, memory: &dyn Memory) -> Near<'_> {
         let number = pc / PAGE_BYTES;
         let place = match self.last {
             Some((last, place)) if last == number => place,
-            _ => self.turn(number),
+            _ => self.turn(number, memory),
         };
-        Near { shape: self.shape, number, page: &mut self.pages[place] }
+        Near { shape: self.shape, number, page: &mut self.pages[place].1 }
+    }
+
+    /// Forgets all instructions, because code may have changed.
+    pub(crate) fn forget(&mut self) {
+        self.pages.clear();
+        self.places.clear();
+        self.last = None;
+    }
+
+    /// Gives the instructions to later dispatches.
+    pub(crate) fn keep(self, cache: &CodeCache) {
+        for (number, page) in self.pages {
+            if page.source.is_some() {
+                cache.keep(self.shape, number, page);
+            }
+        }
     }
 }
 
@@ -104,11 +121,11 @@ impl Near<'_> {
     /// Returns the instruction at `pc`, which [`holds`](Self::holds) has to be `true` of.
     #[inline(always)]
     pub(crate) fn step(&mut self, pc: u64, memory: &dyn Memory) -> Result<&Step, Reason> {
-        let slot = &mut self.page.steps[(pc % PAGE_BYTES) as usize / 4];
-        if slot.is_none() {
-            *slot = Some(decoded(self.shape, pc, memory)?);
+        let place = (pc % PAGE_BYTES) as usize / 4;
+        if self.page.steps[place].is_none() {
+            self.page.decode(self.shape, pc, memory)?;
         }
-        slot.as_ref().ok_or(Reason::Halt)
+        self.page.steps[place].as_ref().ok_or(Reason::Halt)
     }
 
     /// Returns the block that starts at `pc`, with the kernels for a mode. [`holds`](Self::holds) has to be `true` of `pc`.
@@ -132,6 +149,45 @@ impl Near<'_> {
 }
 
 impl Page {
+    /// Returns the page with a number: that of an earlier dispatch if its code is the same.
+    fn at(shape: Shape, number: u64, memory: &dyn Memory) -> Box<Self> {
+        let source = memory.code_cache().and_then(|cache| {
+            let mut bytes = Box::new([0; SOURCE_BYTES]);
+            memory.fetch(number * PAGE_BYTES, &mut bytes[..]).ok()?;
+            Some((cache, bytes))
+        });
+        if let Some((cache, source)) = &source
+            && let Some(page) = cache.take(shape, number, source)
+        {
+            return page;
+        }
+        Box::new(Self {
+            steps: [const { None }; PAGE_BYTES as usize / 4],
+            blocks: [const { Start::Met(0) }; PAGE_BYTES as usize / 4],
+            in_blocks: 0,
+            source: source.map(|(_, bytes)| bytes),
+        })
+    }
+
+    /// Returns `true` if all of its instructions were decoded from these bytes.
+    pub(super) fn is_of(&self, source: &[u8; SOURCE_BYTES]) -> bool {
+        self.source.as_deref() == Some(source)
+    }
+
+    /// Decodes the instruction at `pc` from memory. If the memory is no longer what the page was decoded from, no other dispatch may
+    /// use the page.
+    #[cold]
+    fn decode(&mut self, shape: Shape, pc: u64, memory: &dyn Memory) -> Result<(), Reason> {
+        let (words, len) = fetch(pc, memory)?;
+        let offset = (pc % PAGE_BYTES) as usize;
+        self.source = self.source.take().filter(|source| {
+            let (before, _) = source[offset..].as_chunks::<4>();
+            before.iter().zip(&words[..len]).all(|(before, word)| *before == word.to_le_bytes())
+        });
+        self.steps[offset / 4] = Some(decode::step(shape, &words[..len])?);
+        Ok(())
+    }
+
     /// Finds the block at a place, unless there are many, or not all of its instructions are decoded.
     #[cold]
     fn find(&mut self, place: usize, mode: Mode) {
@@ -151,13 +207,6 @@ impl Page {
             Err(Missing::Short) => self.blocks[place] = Start::None,
         }
     }
-}
-
-/// Decodes the instruction at `pc`.
-#[cold]
-fn decoded(shape: Shape, pc: u64, memory: &dyn Memory) -> Result<Step, Reason> {
-    let (words, len) = fetch(pc, memory)?;
-    decode::step(shape, &words[..len])
 }
 
 /// Returns the dwords at `pc`: as many as the longest instruction has, or fewer at the end of mapped memory.
@@ -220,7 +269,7 @@ mod tests {
     fn a_program_that_runs_through_all_of_memory_keeps_a_bounded_part_of_it() {
         let mut code = Code::new(Shape { level: GfxLevel::Gfx9, wave: WaveSize::Wave64, vgprs: 8, is_graphics: false });
         for page in 0..5000 {
-            assert_eq!(code.near(page * PAGE_BYTES).step(page * PAGE_BYTES, &Nops).unwrap().bytes, 4);
+            assert_eq!(code.near(page * PAGE_BYTES, &Nops).step(page * PAGE_BYTES, &Nops).unwrap().bytes, 4);
             assert!(code.pages.len() <= MOST_PAGES && code.places.len() == code.pages.len());
         }
     }

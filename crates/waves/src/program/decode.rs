@@ -40,6 +40,7 @@ pub(crate) fn action(shape: Shape, instruction: &Instruction) -> Result<Action, 
     }
     match executor_of(instruction.op()) {
         Executor::Nothing => Ok(Action::Nothing),
+        Executor::ForgetCode => Ok(Action::ForgetCode),
         Executor::Refused(why) => Err(Refusal::NotExecuted(why)),
         Executor::Flow(flow) => scalar::flow(shape, instruction, flow),
         Executor::Special(special) => scalar::special(shape, instruction, special),

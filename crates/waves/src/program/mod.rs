@@ -1,6 +1,7 @@
 //! Machine code, decoded to steps that waves execute.
 
 pub(crate) mod block;
+pub(crate) mod cache;
 pub(crate) mod code;
 pub(crate) mod data;
 pub(crate) mod decode;

@@ -4,7 +4,7 @@ use amdgpu_hw::GfxLevel;
 use amdgpu_isa::WaveSize;
 
 /// The shape of the waves of a dispatch.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Shape {
     pub(crate) level: GfxLevel,
     pub(crate) wave: WaveSize,

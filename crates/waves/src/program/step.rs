@@ -45,6 +45,8 @@ pub(crate) enum Condition {
 #[derive(Clone)]
 pub(crate) enum Action {
     Nothing,
+    /// Forgets decoded instructions, because code may have changed.
+    ForgetCode,
     End,
     Halt,
     Barrier,

@@ -25,6 +25,7 @@ impl Wave {
             }
             Action::Scalar(scalar) => self.scalar(scalar),
             Action::Nothing | Action::BarrierSignal => {}
+            Action::ForgetCode => return Ok(Flow::Refetch),
             Action::Branch(condition, offset) => {
                 if self.holds(*condition) {
                     return Ok(Flow::Jump(self.next(step).wrapping_add_signed(*offset)));

@@ -117,6 +117,8 @@ pub(crate) struct Surroundings<'s, O> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Flow {
     Next,
+    /// The next instruction is fetched from memory again.
+    Refetch,
     Jump(u64),
     End,
     Barrier,

@@ -5,7 +5,7 @@ use amdgpu_isa::WaveSize;
 use amdgpu_packets::pm4::Register;
 use amdgpu_raster::{Call, DrawState, Ended, Export, Indices, MemoryFault, PixelWave, Program, Registers, VertexWave};
 use amdgpu_surface::Chip;
-use amdgpu_waves::{Access, GraphicsStage, GraphicsWave, Limits, PageFault, Reason, StageEnd, StageRunner};
+use amdgpu_waves::{Access, CodeCache, GraphicsStage, GraphicsWave, Limits, PageFault, Reason, StageEnd, StageRunner};
 
 use super::{
     job_memory::{JobMemory, border_colors, report},
@@ -20,6 +20,7 @@ pub(super) fn run(
     scene: &Scene<'_>,
     chip: Option<&Chip>,
     limits: Limits,
+    code: Option<&CodeCache>,
     skipped: &Skipped,
 ) -> Result<(), Unfinished> {
     let indices = draw.indices.map(|indices| Indices {
@@ -38,11 +39,14 @@ pub(super) fn run(
     let read = |offset: u32| scene.state.registers().written(Register::at_byte(offset)?);
     let registers = Registers::new(level, &read);
     let state = DrawState { flaw: scene.job.draw_flaw(), ..DrawState::new(call, &registers) };
-    let memory = JobMemory { memory: scene.memory, job: scene.job };
-    let mut stages = Stages { state: &state, chip, scene, limits, vertex: None, pixel: None };
+    let memory = JobMemory { memory: scene.memory, job: scene.job, code };
+    let mut stages = Stages { state: &state, chip, scene, limits, code, vertex: None, pixel: None };
     let result = amdgpu_raster::draw(&state, chip, &memory, &mut stages);
     for fault in [&stages.vertex, &stages.pixel].into_iter().flatten().filter_map(StageRunner::fault) {
         report(fault, scene);
+    }
+    if let Some(cache) = code {
+        [stages.vertex.take(), stages.pixel.take()].into_iter().flatten().for_each(|runner| runner.keep_code(cache));
     }
     match result {
         Ok(drawn) => {
@@ -103,6 +107,7 @@ struct Stages<'s> {
     chip: Option<&'s Chip>,
     scene: &'s Scene<'s>,
     limits: Limits,
+    code: Option<&'s CodeCache>,
     vertex: Option<StageRunner>,
     pixel: Option<StageRunner>,
 }
@@ -126,7 +131,7 @@ impl Stages<'_> {
 
     /// Runs a wave on a runner.
     fn run(&self, runner: &mut StageRunner, program: &Program, wave: &GraphicsWave<'_>) -> Result<Vec<Export>, Ended> {
-        let memory = JobMemory { memory: self.scene.memory, job: self.scene.job };
+        let memory = JobMemory { memory: self.scene.memory, job: self.scene.job, code: self.code };
         match runner.run(wave, &memory) {
             Ok(exports) => Ok(exports.iter().map(export).collect()),
             Err(StageEnd::Stopped) => Err(Ended::Stopped),

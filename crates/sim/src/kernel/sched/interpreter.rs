@@ -13,7 +13,7 @@ use amdgpu_packets::{
     },
 };
 use amdgpu_surface::{Chip, ChipRegisters};
-use amdgpu_waves::{Limits, Outcome, Reason, run, run_checked, run_on_threads, run_watched};
+use amdgpu_waves::{CodeCache, Limits, Outcome, Reason, run, run_checked, run_on_threads, run_watched};
 
 use crate::{
     Profile, SimOptions, Strictness,
@@ -37,6 +37,8 @@ pub(crate) struct Interpreter {
     watching: Option<Watching>,
     /// The draws that were not executed.
     skipped: Arc<Skipped>,
+    /// The decoded code of dispatches and draws that ended.
+    code: CodeCache,
 }
 
 impl Interpreter {
@@ -54,12 +56,15 @@ impl Interpreter {
             undefined: matches!(options.strictness, Strictness::Bite | Strictness::Late).then_some(0x5eed_0f5e_ed00),
             ..Limits::default()
         };
-        Self { limits, chip: tiling(profile), threads: options.shader_threads, watching, skipped: Arc::clone(skipped) }
+        let (threads, skipped) = (options.shader_threads, Arc::clone(skipped));
+        Self { limits, chip: tiling(profile), threads, watching, skipped, code: CodeCache::default() }
     }
 
     /// Executes a dispatch, and reports watched events.
     fn execute(&self, dispatch: &amdgpu_waves::Dispatch, scene: &Scene<'_>, limits: Limits) -> Outcome {
-        let memory = JobMemory { memory: scene.memory, job: scene.job };
+        // Checks are about what is fetched, and when.
+        let code = (!scene.job.is_checked() && self.watching.is_none()).then_some(&self.code);
+        let memory = JobMemory { memory: scene.memory, job: scene.job, code };
         let Some(Watching { watch, sink }) = &self.watching else {
             if scene.job.is_checked() {
                 return run_checked(dispatch, &memory, limits, &mut |hazard| scene.job.hazard(hazard, scene.place));
@@ -67,7 +72,7 @@ impl Interpreter {
             // A deliberate mistake is the same each time only on a single thread.
             return match (scene.memory.shared(), scene.job.shared()) {
                 (Some(memory), Some(job)) if self.threads > 1 && limits.flaw.is_none() => {
-                    run_on_threads(dispatch, &JobMemory { memory, job }, limits, self.threads)
+                    run_on_threads(dispatch, &JobMemory { memory, job, code }, limits, self.threads)
                 }
                 _ => run(dispatch, &memory, limits),
             };
@@ -122,7 +127,8 @@ impl Shaders for Interpreter {
             Work::Dispatch(grid) => grid,
             Work::Draw(draw) => {
                 let limits = Limits { flaw: scene.job.flaw(), ..self.limits };
-                return draws::run(draw, target.level, scene, self.chip.as_ref(), limits, &self.skipped);
+                let code = (!scene.job.is_checked()).then_some(&self.code);
+                return draws::run(draw, target.level, scene, self.chip.as_ref(), limits, code, &self.skipped);
             }
             Work::Mesh(_) => {
                 self.skipped.add("mesh shader", scene.place);

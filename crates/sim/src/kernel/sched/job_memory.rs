@@ -2,7 +2,7 @@
 
 use amdgpu_hw::{GfxLevel, GpuVa};
 use amdgpu_packets::pm4::Register;
-use amdgpu_waves::{Access, PageFault, Reach};
+use amdgpu_waves::{Access, CodeCache, PageFault, Reach};
 use zerocopy::IntoBytes;
 
 use crate::gpu::{self, Client, FaultSource, Job, Memory, Scene, State};
@@ -17,6 +17,8 @@ pub(super) fn border_colors(level: GfxLevel, state: &State) -> u64 {
 pub(super) struct JobMemory<'s, M: ?Sized, J: ?Sized> {
     pub(super) memory: &'s M,
     pub(super) job: &'s J,
+    /// The decoded code of earlier dispatches and draws; `None` if each decodes its own.
+    pub(super) code: Option<&'s CodeCache>,
 }
 
 /// Returns a page fault of the type that waves use.
@@ -81,6 +83,10 @@ impl<M: Memory + ?Sized, J: Job + ?Sized> amdgpu_waves::Memory for JobMemory<'_,
 
     fn is_stopped(&self) -> bool {
         self.job.is_cancelled()
+    }
+
+    fn code_cache(&self) -> Option<&CodeCache> {
+        self.code
     }
 }
 

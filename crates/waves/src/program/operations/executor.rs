@@ -16,6 +16,8 @@ use crate::{
 pub(crate) enum Executor {
     /// It has no effect on results: waits, hints, counters and caches.
     Nothing,
+    /// It invalidates the cache of instructions.
+    ForgetCode,
     /// It is not executed, for a reason.
     Refused(&'static str),
     Flow(Flow),

@@ -8,13 +8,14 @@ use crate::{
 
 /// Operations that change registers alone, or the control flow.
 pub(super) const TABLE: &[Row] = rows! {
-    SNop SSleep SSleepVar SSetprio SClause SDelayAlu SInstPrefetch SSetInstPrefetchDistance SIcacheInv STtracedata
+    SNop SSleep SSleepVar SSetprio SClause SDelayAlu SInstPrefetch SSetInstPrefetchDistance STtracedata
     STtracedataImm SIncperflevel SDecperflevel SVersion SWakeup SSingleuseVdst SSetkill STrap SWaitAlu SWaitBvhcnt
     SWaitDscnt SWaitEvent SWaitExpcnt SWaitIdle SWaitKmcnt SWaitLoadcnt SWaitLoadcntDscnt SWaitSamplecnt
     SWaitStorecnt SWaitStorecntDscnt SWaitcnt SWaitcntDepctr SWaitcntExpcnt SWaitcntLgkmcnt SWaitcntVmcnt
     SWaitcntVscnt SCbranchCdbgsys SCbranchCdbguser SCbranchCdbgsysOrUser SCbranchCdbgsysAndUser SAtcProbe
     SAtcProbeBuffer SBufferPrefetchData SDcacheDiscard SDcacheDiscardX2 SDcacheInv SDcacheInvVol SDcacheWb
     SDcacheWbVol SGl1Inv SPrefetchData SPrefetchDataPcRel SPrefetchInst SPrefetchInstPcRel => Executor::Nothing;
+    SIcacheInv => Executor::ForgetCode;
     SEndpgm SEndpgmSaved SEndpgmOrderedPsDone => Executor::Flow(Flow::End);
     SCodeEnd SSendmsghalt => Executor::Flow(Flow::Halt);
     SSethalt => Executor::Flow(Flow::SetHalt);

@@ -118,6 +118,7 @@ impl Accesses {
             // Watched dispatches are compute shaders.
             Action::Graphics(_)
             | Action::Nothing
+            | Action::ForgetCode
             | Action::End
             | Action::Halt
             | Action::Barrier
