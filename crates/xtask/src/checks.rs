@@ -11,6 +11,7 @@ const FOLDERS: &[(&str, &str)] = &[
     ("programs", "Unmodified programs on the simulator"),
     ("vulkan", "RADV, our Vulkan driver and the C library"),
     ("shaders", "Instructions and compute shaders"),
+    ("python", "Python of the scripts, with unit tests"),
     ("helpers", "Helpers of the scripts"),
 ];
 

@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::{
-    code::{Page, SOURCE_BYTES},
+    page::{Page, SOURCE_BYTES},
     shape::Shape,
 };
 

@@ -5,9 +5,10 @@ use std::collections::HashMap;
 use amdgpu_isa::Instruction;
 
 use super::{
-    block::{Block, Missing},
+    block::Block,
     cache::CodeCache,
     decode,
+    page::{PAGE_BYTES, Page, SOURCE_BYTES},
     shape::Shape,
     step::Step,
 };
@@ -23,38 +24,8 @@ pub(crate) struct Code {
     last: Option<(u64, usize)>,
 }
 
-const PAGE_BYTES: u64 = 1024;
-
-/// The bytes that the instructions of a page are decoded from: the last one may reach into the next page.
-pub(super) const SOURCE_BYTES: usize = PAGE_BYTES as usize + 4 * (Instruction::MAX_DWORDS - 1);
-
 /// The maximum number of cached pages. A program that uses more is decoded again.
 const MOST_PAGES: usize = 1024;
-
-/// The number of times that waves come to an instruction before its block is made, which takes as long as some ten executions save.
-const OFTEN: u8 = 8;
-
-/// The number of instructions of a page's blocks after which no other is made: four times as many as the page has. Waves of a real
-/// program come to few places by a jump.
-const MOST_IN_BLOCKS: u32 = 4 * PAGE_BYTES as u32 / 4;
-
-/// The instructions that start in 1 KiB of code.
-pub(super) struct Page {
-    steps: [Option<Step>; PAGE_BYTES as usize / 4],
-    blocks: [Start; PAGE_BYTES as usize / 4],
-    /// The number of instructions of the blocks.
-    in_blocks: u32,
-    /// The bytes that all of its instructions were decoded from; `None` for a page that no other dispatch may use.
-    source: Option<Box<[u8; SOURCE_BYTES]>>,
-}
-
-/// The block that starts with an instruction.
-enum Start {
-    /// It is not looked for yet: the number of times that a wave came to the instruction.
-    Met(u8),
-    None,
-    Block(Box<Block>),
-}
 
 impl Code {
     pub(crate) fn new(shape: Shape) -> Self {
@@ -131,20 +102,7 @@ impl Near<'_> {
     /// Returns the block that starts at `pc`, with the kernels for a mode. [`holds`](Self::holds) has to be `true` of `pc`.
     #[inline(always)]
     pub(crate) fn block(&mut self, pc: u64, mode: Mode) -> Option<&Block> {
-        let place = (pc % PAGE_BYTES) as usize / 4;
-        match &mut self.page.blocks[place] {
-            Start::None => return None,
-            Start::Met(times) if *times < OFTEN => {
-                *times += 1;
-                return None;
-            }
-            Start::Block(block) if block.is_for(mode) => {}
-            _ => self.page.find(place, mode),
-        }
-        match &self.page.blocks[place] {
-            Start::Block(block) if block.is_for(mode) => Some(block),
-            _ => None,
-        }
+        self.page.block((pc % PAGE_BYTES) as usize / 4, mode)
     }
 }
 
@@ -161,17 +119,7 @@ impl Page {
         {
             return page;
         }
-        Box::new(Self {
-            steps: [const { None }; PAGE_BYTES as usize / 4],
-            blocks: [const { Start::Met(0) }; PAGE_BYTES as usize / 4],
-            in_blocks: 0,
-            source: source.map(|(_, bytes)| bytes),
-        })
-    }
-
-    /// Returns `true` if all of its instructions were decoded from these bytes.
-    pub(super) fn is_of(&self, source: &[u8; SOURCE_BYTES]) -> bool {
-        self.source.as_deref() == Some(source)
+        Box::new(Self::new(source.map(|(_, bytes)| bytes)))
     }
 
     /// Decodes the instruction at `pc` from memory. If the memory is no longer what the page was decoded from, no other dispatch may
@@ -186,26 +134,6 @@ impl Page {
         });
         self.steps[offset / 4] = Some(decode::step(shape, &words[..len])?);
         Ok(())
-    }
-
-    /// Finds the block at a place, unless there are many, or not all of its instructions are decoded.
-    #[cold]
-    fn find(&mut self, place: usize, mode: Mode) {
-        let had_one = matches!(self.blocks[place], Start::Block(_));
-        if !had_one && self.in_blocks >= MOST_IN_BLOCKS {
-            self.blocks[place] = Start::None;
-            return;
-        }
-        match Block::new(&self.steps[place..], mode) {
-            Ok(block) => {
-                self.in_blocks += if had_one { 0 } else { block.instructions };
-                self.blocks[place] = Start::Block(Box::new(block));
-            }
-            Err(Missing::Undecoded) => {}
-            // In another mode there may be one.
-            Err(Missing::Short) if had_one => {}
-            Err(Missing::Short) => self.blocks[place] = Start::None,
-        }
     }
 }
 

@@ -12,6 +12,7 @@ pub(crate) mod lanes;
 mod memory;
 pub(crate) mod operations;
 mod packed;
+mod page;
 mod registers;
 mod scalar;
 pub(crate) mod shape;
