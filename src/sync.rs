@@ -13,7 +13,8 @@ mod shipped {
         atomic::{AtomicBool, AtomicU64},
     };
 
-    pub(crate) use parking_lot::{Mutex, MutexGuard, RwLock, RwLockReadGuard};
+    use parking_lot::MutexGuard;
+    pub(crate) use parking_lot::{Mutex, RwLock, RwLockReadGuard};
 
     /// A condition variable whose wait takes and returns the guard, as the scheduler's does.
     #[derive(Debug, Default)]
@@ -36,8 +37,6 @@ mod shipped {
 mod scheduled;
 
 #[cfg(interleaved)]
-pub(crate) use self::scheduled::{
-    AtomicBool, AtomicU64, Condvar, Mutex, MutexGuard, OnceLock, RwLock, RwLockReadGuard,
-};
+pub(crate) use self::scheduled::{AtomicBool, AtomicU64, Condvar, Mutex, OnceLock, RwLock, RwLockReadGuard};
 #[cfg(not(interleaved))]
-pub(crate) use self::shipped::{AtomicBool, AtomicU64, Condvar, Mutex, MutexGuard, OnceLock, RwLock, RwLockReadGuard};
+pub(crate) use self::shipped::{AtomicBool, AtomicU64, Condvar, Mutex, OnceLock, RwLock, RwLockReadGuard};

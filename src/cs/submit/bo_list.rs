@@ -39,16 +39,18 @@ pub(in crate::cs) struct BoListBuilder {
 }
 
 impl BoListBuilder {
-    /// Returns `true` if exactly these sets are listed and have not changed since.
+    /// Returns `true` if exactly these sets are listed and have not changed since. Sets may be repeated.
     #[inline]
-    pub(super) fn is_of(&self, sets: &[&ResidencySet]) -> bool {
-        let mut listed = self.sets.iter();
-        for set in sets {
-            if !set.is_known_empty() && !listed.next().is_some_and(|listed| set.has_last(listed)) {
-                return false;
+    pub(super) fn is_of<'s>(&self, sets: impl Iterator<Item = &'s ResidencySet>) -> bool {
+        let mut rest = &self.sets[..];
+        for set in sets.filter(|set| !set.is_known_empty()) {
+            match rest.split_first() {
+                Some((next, others)) if set.has_last(next) => rest = others,
+                _ if self.sets.iter().any(|listed| set.has_last(listed)) => {}
+                _ => return false,
             }
         }
-        listed.next().is_none()
+        rest.is_empty()
     }
 
     /// Returns `true` if exactly these snapshots are listed.
@@ -161,11 +163,5 @@ impl BoListBuilder {
     /// Returns the kernel BO list, if there is one.
     pub(super) fn kernel_list(&self) -> Option<&BoList> {
         self.kernel_list.as_ref()
-    }
-
-    /// Takes the kernel BO list with the memory that it keeps alive.
-    pub(super) fn take_kernel_list(&mut self) -> (Option<BoList>, Vec<Resource>) {
-        self.kernel_entries.clear();
-        (self.kernel_list.take(), std::mem::take(&mut self.kernel_refs))
     }
 }

@@ -1,7 +1,7 @@
 //! The steps of a submission: reserve its place, take its turn, make its plan and its kernel calls, and commit it.
 
 use super::{
-    in_flight::{InFlight, Retired},
+    in_flight::InFlight,
     listing::{Request, no_memory},
     plan::{Plan, Ring},
     state::QueueState,
@@ -21,12 +21,10 @@ impl QueueState {
     ) -> Result<u64, SubmitError> {
         // Read first, so that the submission itself is not retired.
         let done = self.user_fence.value();
-        let mut retired = Retired::default();
         let mut guard = SubmissionGuard { state: self, entry: None, plan: None };
         let outcome = guard.submit(gang_members, submission, done);
-        let (sequence, events) = guard.end(submission.keep, done, &mut retired);
-        // From here on no lock is held: dropping resources makes ioctls, and observers may do anything.
-        self.in_flight.drop_retired(&mut retired, done);
+        let (sequence, events) = guard.end(submission.keep, done);
+        // From here on no lock is held: observers may do anything.
         for event in events {
             self.device().notify(|| event);
         }
@@ -85,7 +83,7 @@ impl QueueState {
             plan.bos.keep_list(self.device(), &entry.lists, &mut entry.memory).map_err(no_memory)?;
             if entry.memory.len() > count {
                 // The entry has more than its plan, so it must not serve another submission.
-                (plan.is_complete, plan.first) = (false, 0);
+                entry.plan = 0;
             }
         }
         let Plan { bos, scratch, ibs, calls, dependencies, scheduled, waits, signals, events, is_own, .. } = plan;
@@ -193,13 +191,13 @@ impl SubmissionGuard<'_> {
         state.make_calls(plan, submission, entry)
     }
 
-    /// Commits what the kernel has accepted, and ends the turn. Returns the last sequence number, and the events for observers. Moves
-    /// the resources to drop to `retired`, including those of submissions up to `done`.
-    fn end(&mut self, keep: Keep, done: u64, retired: &mut Retired) -> (u64, Vec<Event>) {
+    /// Commits what the kernel has accepted, and ends the turn. Then drops, without a lock, what is no longer kept, including the
+    /// resources of submissions up to `done`. Returns the last sequence number, and the events for observers.
+    fn end(&mut self, keep: Keep, done: u64) -> (u64, Vec<Event>) {
         let Some(entry) = self.entry.take() else { return (0, Vec::new()) };
         let (sequence, mut plan) = (entry.sequence(), self.plan.take());
         let events = plan.as_mut().map_or_else(Vec::new, |plan| std::mem::take(&mut plan.events));
-        self.state.in_flight.commit(entry, plan, keep, done, retired);
+        drop(self.state.in_flight.commit(entry, plan, keep, done));
         (sequence, events)
     }
 }
@@ -207,10 +205,6 @@ impl SubmissionGuard<'_> {
 /// Ends a submission after a panic.
 impl Drop for SubmissionGuard<'_> {
     fn drop(&mut self) {
-        if self.entry.is_some() {
-            let mut retired = Retired::default();
-            self.end(Keep::Everything, 0, &mut retired);
-            self.state.in_flight.drop_retired(&mut retired, 0);
-        }
+        self.end(Keep::Everything, 0);
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{
     batch,
     in_flight::{InFlight, Resource},
-    plan::{Plan, Ring, Start},
+    plan::{Plan, Ring},
 };
 use crate::{
     cs::{CallLimits, CommandList, MAX_IBS_PER_CALL, Preambles, Submission, SubmitError, SyncPoint},
@@ -81,30 +81,27 @@ impl Request<'_> {
         Ok(())
     }
 
-    /// Returns `true` if the submission has the plan `plan`, and its lists and sets are all that it uses.
+    /// Returns `true` if the submission has the plan `plan`, and its lists and their sets are all that it uses.
     #[inline]
     pub(super) fn is_same(&self, plan: &Plan) -> bool {
         let Submission { lists, sets, preambles, .. } = *self.submission;
+        let of_lists = lists.iter().flat_map(|list| list.recorded().sets());
         self.gang_members.is_empty()
             && preambles.is_none_or(Preambles::is_empty)
             && plan.is_of(lists, self.flags(), self.start())
-            && plan.bos.is_of(sets)
+            && plan.bos.is_of(sets.iter().copied().chain(of_lists))
             && !lists.iter().any(|list| list.recorded().is_chained())
     }
 
-    /// Takes references to what the submission uses, and makes its plan, unless the plan of the last submission is the same. If `place`
-    /// has lists, or members of sets, then they are those of the submission.
+    /// Takes references to what the submission uses, and makes its plan, unless the plan of the last submission is the same. A place
+    /// with a plan was taken from an earlier submission that is the same, and has all of this.
+    #[inline]
     pub(super) fn prepare(&self, plan: &mut Plan, place: &mut InFlight) -> Result<(), SubmitError> {
-        // A place of an earlier submission was taken because this one is the same. Members that it does not have may have changed.
-        let (is_taken_over, has_members) = (!place.lists.is_empty(), members(&place.memory).next().is_some());
-        if !is_taken_over {
+        if place.plan == 0 {
             self.acquire_lists(&mut place.lists).map_err(no_memory)?;
-        }
-        if !has_members {
             self.acquire_sets(plan, &place.lists, &mut place.memory).map_err(no_memory)?;
-        }
-        if !(is_taken_over && (has_members || plan.bos.has_listed(members(&place.memory)))) {
             self.list_unless_same(plan, place)?;
+            place.plan = plan.number;
         }
         if self.submission.has_sync() {
             self.check_sync()?;
@@ -122,16 +119,11 @@ impl Request<'_> {
         if is_plain && plan.is_of(lists, self.flags(), self.start()) && plan.bos.has_listed(members(&place.memory)) {
             return Ok(());
         }
-        (plan.is_complete, plan.first) = (false, 0);
+        plan.number = 0;
         self.check_lists()?;
         self.list_bos(plan, place)?;
         self.list_ibs(plan)?;
-        if is_plain {
-            plan.lists.clear();
-            extend(&mut plan.lists, lists.iter().map(|list| list.recorded().number())).map_err(no_memory)?;
-            (plan.flags, plan.start, plan.is_complete) = (self.flags(), self.start(), true);
-        }
-        Ok(())
+        if is_plain { plan.complete(lists, self.flags(), self.start()).map_err(no_memory) } else { Ok(()) }
     }
 
     /// Returns the flags of the IBs. Only graphics rings can be preempted, and of a call only the last IB.
@@ -143,14 +135,10 @@ impl Request<'_> {
         flags
     }
 
-    /// Returns the preambles of the queue with which the calls begin.
+    /// Returns [`Plan::start`] of the submission.
     #[inline]
-    fn start(&self) -> Start {
-        match self.acquires {
-            None => Start::Nothing,
-            Some(_) if self.submission.has_waits() => Start::FullFlush,
-            Some(_) => Start::Acquire,
-        }
+    fn start(&self) -> Option<bool> {
+        self.acquires.map(|_| self.submission.has_waits())
     }
 
     /// Returns the preambles of the submission, or else those of the queue.

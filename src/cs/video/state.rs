@@ -8,7 +8,7 @@ use crate::{
         SyncPoint,
         submit::{
             bo_list::BoListBuilder,
-            in_flight::{InFlight, InFlightList, Resource, Retired},
+            in_flight::{InFlight, InFlightList, Resource},
         },
     },
     host_memory::{NoHostMemory, extend, push, reserve},
@@ -107,14 +107,13 @@ impl State {
         let memory = memory_of(submission).map_err(no_memory)?;
         let mut place = self.in_flight.reserve().map_err(no_memory)?;
         place.memory = memory;
-        let mut retired = Retired::default();
-        let outcome = {
+        let (outcome, retired) = {
             let mut buffers = self.buffers.lock();
             let outcome = self.call(&mut buffers, submission, &mut place);
-            self.in_flight.commit(place, None, submission.keep, 0, &mut retired);
-            outcome
+            (outcome, self.in_flight.commit(place, None, submission.keep, 0))
         };
-        self.in_flight.drop_retired(&mut retired, 0);
+        // Dropping resources makes ioctls and calls observers, so it waits for the end of the lock.
+        drop(retired);
         let (sequence, event) = outcome?;
         if let Some(event) = event {
             self.context.device().notify(|| event);

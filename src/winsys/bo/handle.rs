@@ -270,11 +270,16 @@ fn close(device: &Device, raw: u32) -> Release {
 /// Reports that a handle was closed, after it has left the table and the usage tracker.
 #[inline]
 fn report_closed(device: &Device, raw: u32, closed: Release) {
-    if closed.is_done() {
-        tracing::trace!(handle = raw, "BO closed");
-        device.notify(|| Event::BoClosed { handle: raw });
+    if closed.is_done() && device.has_listeners() {
+        announce_closed(device, raw);
     }
     closed.report(GemClose::NAME, raw);
+}
+
+#[cold]
+fn announce_closed(device: &Device, raw: u32) {
+    tracing::trace!(handle = raw, "BO closed");
+    device.notify(|| Event::BoClosed { handle: raw });
 }
 
 #[cfg(test)]

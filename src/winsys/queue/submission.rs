@@ -104,14 +104,17 @@ pub struct ChunkScratch {
     signal_handles: Vec<u32>,
 }
 
+/// Returns the header of a chunk.
+#[inline]
+fn header<T>(chunk_id: u32, payload: &[T]) -> CsChunk {
+    let (length_dw, chunk_data) = (count(size_of_val(payload) / 4), wide(payload.as_ptr().expose_provenance()));
+    CsChunk { chunk_id, length_dw, chunk_data }
+}
+
 /// Adds the header of a chunk, for which [`Context::submit_quiet`] has reserved room.
 #[inline]
 fn push<T>(headers: &mut Vec<CsChunk>, chunk_id: u32, payload: &[T]) {
-    headers.push(CsChunk {
-        chunk_id,
-        length_dw: count(size_of_val(payload) / 4),
-        chunk_data: wide(payload.as_ptr().expose_provenance()),
-    });
+    headers.push(header(chunk_id, payload));
 }
 
 /// The maximum number of chunks besides IBs: the user fence, two kinds of dependencies, waits, signals, the shadow areas and the
@@ -132,12 +135,7 @@ impl ChunkScratch {
             handles.clear();
             host_memory::extend(handles, syncs.iter().map(|sync| sync.handle)).map_err(no_memory)?;
             if !handles.is_empty() {
-                let header = CsChunk {
-                    chunk_id: id,
-                    length_dw: count(handles.len()),
-                    chunk_data: wide(handles.as_ptr().expose_provenance()),
-                };
-                host_memory::push(headers, header).map_err(no_memory)?;
+                push(headers, id, handles);
             }
         }
         Ok(())
@@ -210,9 +208,7 @@ impl Context {
         };
         scratch.headers.clear();
         host_memory::reserve(&mut scratch.headers, chunks.ibs.len() + MOST_OTHERS).map_err(no_memory)?;
-        for ib in chunks.ibs {
-            push(&mut scratch.headers, chunk_id::IB, std::slice::from_ref(ib));
-        }
+        scratch.headers.extend(chunks.ibs.iter().map(|ib| header(chunk_id::IB, std::slice::from_ref(ib))));
         if let Some(user_fence) = &user_fence {
             push(&mut scratch.headers, chunk_id::FENCE, std::slice::from_ref(user_fence));
         }

@@ -13,13 +13,13 @@
 //! 4. **What is kept.** An entry has the resources that `Keep` names, or none: then it is a number. [`InFlightList::commit`] is the
 //!    only place where the choice matters. All resources are referenced until the ioctl has returned, whatever the choice is. From
 //!    then on the kernel holds its own references to the BOs.
-//! 5. **Nothing is dropped under the lock.** What leaves an entry is moved to a [`Retired`] value. Its owner drops it after the lock,
+//! 5. **Nothing is dropped under the lock.** What leaves an entry is moved to a [`Retired`] value, which drops it after the lock,
 //!    because that may make ioctls and call observers.
 //! 6. **Steady state.** Containers are emptied without the lock and go to `spare`, and a submission takes its containers from
 //!    there. If the oldest entry has ended, and the next submission has its plan, that submission takes over the entry with its
 //!    references.
 //! 7. **Turns.** A submission has the plan of the queue from `begin` to `commit`; meanwhile the list itself is not locked. Others wait
-//!    for the plan, unless the submission may stay long in its ioctl ([`Holder::is_overtakable`]): then they make plans of their own.
+//!    for the plan, unless the submission may stay long in its ioctl ([`List::is_overtakable`]): then they make plans of their own.
 //! 8. **Lost work.** After [`InFlightList::mark_lost`] a job may end without writing its number. Only the kernel's report ends such
 //!    an entry. The first one is kept in `lost` for a hang report.
 
@@ -32,8 +32,7 @@ use super::plan::Plan;
 use crate::{
     cs::{Keep, record::list::recorded::Recorded},
     host_memory::{NoHostMemory, TryBox},
-    sync::{Condvar, Mutex, MutexGuard},
-    winsys::BoList,
+    sync::{Condvar, Mutex},
 };
 
 mod resource;
@@ -49,8 +48,9 @@ pub(in crate::cs) struct InFlight {
     pub(in crate::cs) lists: Vec<Resource>,
     /// Memory, and members of sets.
     pub(in crate::cs) memory: Vec<Resource>,
-    /// [`Plan::first`] of its plan; 0 if that was for this submission only.
-    plan: u64,
+    /// The [number](Plan::number) of its plan if it has all that this plan needs, so that it can serve another submission; otherwise
+    /// 0.
+    pub(super) plan: u64,
 }
 
 impl InFlight {
@@ -81,9 +81,17 @@ pub(in crate::cs) struct Unfinished {
     pub(in crate::cs) lists: Vec<Arc<Recorded>>,
 }
 
-/// Containers of resources that are no longer kept, to be emptied without a lock.
-#[derive(Debug, Default)]
-pub(in crate::cs) struct Retired(SmallVec<[Vec<Resource>; 8]>);
+/// Containers of resources that are no longer kept. Dropping the value, without a lock, drops the resources, and those of further
+/// submissions that have ended.
+#[derive(Debug)]
+#[must_use = "dropped after all locks were released"]
+pub(in crate::cs) struct Retired<'l> {
+    list: &'l InFlightList,
+    /// The last sequence number that has ended.
+    done: u64,
+    /// As many as fit without an allocation.
+    containers: SmallVec<[Vec<Resource>; 4]>,
+}
 
 /// The submissions of a queue that have not ended.
 #[derive(Debug, Default)]
@@ -92,15 +100,6 @@ pub(in crate::cs) struct InFlightList {
     list: Mutex<List>,
     /// Wakes the submissions that wait for the plan.
     turn_ended: Condvar,
-}
-
-/// A submission that has the plan of the queue.
-#[derive(Clone, Copy, Debug)]
-struct Holder {
-    /// `true` if others can overtake it.
-    is_overtakable: bool,
-    /// `true` if the kernel's BO list is to be dropped at its end.
-    forgets: bool,
 }
 
 #[derive(Debug, Default)]
@@ -120,8 +119,12 @@ struct List {
     may_be_lost: bool,
     /// The plan of the last submission; `None` before the first, and while a submission has it.
     plan: Option<TryBox<Plan>>,
-    /// The submission that has the plan.
-    holder: Option<Holder>,
+    /// `true` while a submission has the plan.
+    is_held: bool,
+    /// `true` if others can overtake the submission that has the plan.
+    is_overtakable: bool,
+    /// `true` if the plan is to be dropped when that submission ends its turn.
+    forgets: bool,
     /// The number of submissions that wait for the plan.
     waiting: usize,
     /// Plans of submissions that have overtaken another one.
@@ -138,7 +141,7 @@ impl InFlightList {
 
     /// Begins the turn of a submission: waits for the plan, unless the submission that has it can be overtaken. `waits` is `true` if
     /// the kernel may have to wait for sync objects of this one. Without a place yet, takes the oldest entry with its resources, if
-    /// that has ended by `done`, has the same plan, and the submission [is the same](Plan::is_of) too; otherwise a new place.
+    /// that has ended by `done`, has the same plan, and `is_same` returns `true` for that plan; otherwise a new place.
     #[inline]
     pub(super) fn begin(
         &self,
@@ -148,7 +151,7 @@ impl InFlightList {
         is_same: impl FnOnce(&Plan) -> bool,
     ) -> Result<TryBox<Plan>, NoHostMemory> {
         let mut list = self.list.lock();
-        while list.holder.is_some_and(|holder| !holder.is_overtakable) {
+        while list.is_held && !list.is_overtakable {
             list.waiting += 1;
             list = self.turn_ended.wait(list);
             list.waiting -= 1;
@@ -156,121 +159,81 @@ impl InFlightList {
         if entry.is_none() {
             list.reserve()?;
         }
-        let is_own = list.holder.is_some();
-        let plan = if is_own { list.own_plans.pop() } else { list.plan.take() };
+        let plan = if list.is_held { list.own_plans.pop() } else { list.plan.take() };
         let plan = match plan {
             Some(plan) => plan,
-            None => TryBox::new(Plan { is_own, ..Plan::default() })?,
+            None => TryBox::new(Plan { is_own: list.is_held, ..Plan::default() })?,
         };
-        if !is_own {
-            list.holder = Some(Holder { is_overtakable: waits, forgets: false });
+        if !plan.is_own {
+            (list.is_held, list.is_overtakable) = (true, waits);
         }
-        if entry.is_none() {
-            let can_serve = |front: &InFlight| {
-                front.last <= done && plan.first > 0 && front.plan == plan.first && !front.lists.is_empty()
-            };
-            let serves = list.entries.front().is_some_and(can_serve) && is_same(&plan);
-            *entry = Some(if serves { list.reuse() } else { list.place() });
-        }
+        entry.get_or_insert_with(|| {
+            let can_serve = |front: &InFlight| front.last <= done && plan.number > 0 && front.plan == plan.number;
+            if list.entries.front().is_some_and(can_serve) && is_same(&plan) { list.reuse() } else { list.place() }
+        });
         Ok(plan)
     }
 
     /// Lets others overtake the submission that has the plan.
     #[cold]
     pub(super) fn allow_overtaking(&self) {
-        if let Some(holder) = &mut self.list.lock().holder {
-            holder.is_overtakable = true;
-        }
+        self.list.lock().is_overtakable = true;
         self.turn_ended.notify_all();
     }
 
     /// Ends a submission, which may have begun its turn. If the kernel has accepted a call, the submission is in flight from now
-    /// on, and keeps of its resources what `keep` says; otherwise nothing. Moves all others to `retired`, and those of
-    /// submissions up to `done`.
+    /// on, and keeps of its resources what `keep` says; otherwise nothing. Returns all others, and those of submissions up to `done`.
     pub(in crate::cs) fn commit(
         &self,
         entry: InFlight,
         plan: Option<TryBox<Plan>>,
         keep: Keep,
         done: u64,
-        retired: &mut Retired,
-    ) {
-        let (mut entry, mut plan) = (entry, plan);
+    ) -> Retired<'_> {
+        let (mut entry, mut retired) = (entry, self.retired(done));
         let is_accepted = entry.last > 0;
-        if let Some(plan) = plan.as_mut().filter(|plan| is_accepted && plan.is_complete) {
-            if plan.first == 0 {
-                plan.first = entry.last;
-            }
-            entry.plan = plan.first;
+        if keep == Keep::Nothing || keep == Keep::Lists && !entry.memory.is_empty() {
+            entry.plan = 0;
         }
         let mut list = self.list.lock();
         list.reserved -= 1;
         if !is_accepted || keep != Keep::Everything {
-            list.retire(mem::take(&mut entry.memory), retired);
+            list.retire(mem::take(&mut entry.memory), &mut retired);
         }
         if !is_accepted || keep == Keep::Nothing {
-            list.retire(mem::take(&mut entry.lists), retired);
+            list.retire(mem::take(&mut entry.lists), &mut retired);
         }
         if is_accepted {
             list.add(entry);
-            list.take_ended(done, retired);
+            list.take_ended(&mut retired);
         }
-        if let Some(plan) = plan {
-            self.end_turn(list, plan);
-        }
-    }
-
-    /// Returns a plan, and wakes the submissions that wait for it.
-    #[inline]
-    fn end_turn(&self, list: MutexGuard<'_, List>, plan: TryBox<Plan>) {
-        let (mut list, mut plan) = (list, plan);
-        let (mut surplus, mut forgotten) = (None, None);
-        if !plan.is_own {
-            if list.holder.take().is_some_and(|holder| holder.forgets) {
-                forgotten = Some(plan.bos.take_kernel_list());
-            }
-            list.plan = Some(plan);
-        } else if list.own_plans.try_reserve(1).is_ok() {
-            list.own_plans.push(plan);
-        } else {
-            surplus = Some(plan);
-        }
+        let surplus = plan.and_then(|plan| list.end_turn(plan));
         let is_waited_for = list.waiting > 0;
         drop(list);
         if is_waited_for {
             self.turn_ended.notify_all();
         }
-        drop((surplus, forgotten));
+        drop(surplus);
+        retired
     }
 
-    /// Takes the kernel's BO list, what that keeps alive, and the plans of submissions that have overtaken another one. The list of a
-    /// submission that has the plan now is dropped at the end of its turn.
-    pub(super) fn forget_plans(&self) -> (Option<BoList>, Vec<Resource>, Vec<TryBox<Plan>>) {
-        let mut list = self.list.lock();
-        if let Some(holder) = &mut list.holder {
-            holder.forgets = true;
-        }
-        let kernel_list = list.plan.as_mut().map(|plan| plan.bos.take_kernel_list());
-        let (kernel_list, memory) = kernel_list.unwrap_or_default();
-        (kernel_list, memory, mem::take(&mut list.own_plans))
-    }
-
-    /// Drops what `retired` has, and what further submissions up to `done` keep.
+    /// Returns a value without resources, for those of submissions up to `done`.
     #[inline]
-    pub(in crate::cs) fn drop_retired(&self, retired: &mut Retired, done: u64) {
-        while !retired.0.is_empty() {
-            retired.0.iter_mut().for_each(Vec::clear);
-            let mut list = self.list.lock();
-            retired.0.drain(..).for_each(|container| list.recycle(container));
-            list.take_ended(done, retired);
-        }
+    fn retired(&self, done: u64) -> Retired<'_> {
+        Retired { list: self, done, containers: SmallVec::new() }
+    }
+
+    /// Takes all plans, which the caller drops. That of a submission that has it now is dropped at the end of its turn.
+    pub(super) fn forget_plans(&self) -> (Option<TryBox<Plan>>, Vec<TryBox<Plan>>) {
+        let mut list = self.list.lock();
+        list.forgets = list.is_held;
+        (list.plan.take(), mem::take(&mut list.own_plans))
     }
 
     /// Drops what submissions up to this sequence number keep.
     pub(in crate::cs) fn retire_up_to(&self, done: u64) {
-        let mut retired = Retired::default();
-        self.list.lock().take_ended(done, &mut retired);
-        self.drop_retired(&mut retired, done);
+        let mut retired = self.retired(done);
+        self.list.lock().take_ended(&mut retired);
     }
 
     /// Notes that work was lost: jobs may end without writing their sequence numbers.
@@ -339,6 +302,18 @@ impl InFlightList {
     }
 }
 
+impl Drop for Retired<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        while !self.containers.is_empty() {
+            self.containers.iter_mut().for_each(Vec::clear);
+            let mut list = self.list.list.lock();
+            self.containers.drain(..).for_each(|container| list.recycle(container));
+            list.take_ended(self);
+        }
+    }
+}
+
 impl List {
     /// Makes room for one more place.
     #[inline]
@@ -347,16 +322,11 @@ impl List {
         self.entries.try_reserve(reserved).map_err(|_| NoHostMemory)
     }
 
-    /// Makes the oldest entry a place, with its resources.
+    /// Makes the oldest entry a place, with its resources and its plan.
     #[inline]
     fn reuse(&mut self) -> InFlight {
-        let mut entry = self.entries.pop_front().unwrap_or_default();
-        if entry.memory.capacity() == 0 {
-            entry.memory = self.spare.pop().unwrap_or_default();
-        }
         self.reserved += 1;
-        (entry.first, entry.last, entry.plan) = (0, 0, 0);
-        entry
+        InFlight { first: 0, last: 0, ..self.entries.pop_front().unwrap_or_default() }
     }
 
     /// Returns a place, for which `entries` must have room.
@@ -369,11 +339,11 @@ impl List {
 
     /// Moves resources to `retired`, or keeps their container if it is empty.
     #[inline]
-    fn retire(&mut self, resources: Vec<Resource>, retired: &mut Retired) {
+    fn retire(&mut self, resources: Vec<Resource>, retired: &mut Retired<'_>) {
         if resources.is_empty() {
             self.recycle(resources);
         } else {
-            retired.0.push(resources);
+            retired.containers.push(resources);
         }
     }
 
@@ -399,17 +369,31 @@ impl List {
         }
     }
 
-    /// Moves the resources of submissions up to `done` to `retired`, as far as these fit without an allocation.
+    /// Moves the resources of submissions that have ended to `retired`, as far as these fit without an allocation.
     #[inline]
-    fn take_ended(&mut self, done: u64, retired: &mut Retired) {
-        while retired.0.len() + 2 <= retired.0.inline_size()
-            && self.entries.front().is_some_and(|entry| entry.last <= done)
+    fn take_ended(&mut self, retired: &mut Retired<'_>) {
+        while self.entries.front().is_some_and(|entry| entry.last <= retired.done)
+            && retired.containers.len() + 2 <= retired.containers.inline_size()
         {
             if let Some(InFlight { lists, memory, .. }) = self.entries.pop_front() {
                 self.retire(lists, retired);
                 self.retire(memory, retired);
             }
         }
+    }
+
+    /// Takes back a plan. Returns it if it is to be dropped, which needs no lock.
+    #[inline]
+    fn end_turn(&mut self, plan: TryBox<Plan>) -> Option<TryBox<Plan>> {
+        if plan.is_own {
+            if self.own_plans.try_reserve(1).is_err() {
+                return Some(plan);
+            }
+            self.own_plans.push(plan);
+            return None;
+        }
+        self.is_held = false;
+        if mem::take(&mut self.forgets) { Some(plan) } else { self.plan.replace(plan) }
     }
 
     /// Returns the oldest submission after `done` that has not ended. Its lists are unknown while it is being committed.

@@ -5,7 +5,7 @@ use std::{ops::RangeInclusive, sync::Arc, thread};
 use amdgpu_sim::{SimKernel, profile};
 use proptest::prelude::*;
 
-use super::{InFlight, InFlightList, Resource, Retired};
+use super::{InFlight, InFlightList, Resource};
 use crate::{
     cs::{CommandList, Keep, Stream, pm4, submit::plan::Plan},
     host_memory::TryBox,
@@ -132,12 +132,10 @@ fn begin(list: &InFlightList, entry: &mut Option<InFlight>) -> TryBox<Plan> {
 
 /// Takes a turn, commits a submission with these numbers, and drops what it does not keep.
 fn commit(list: &InFlightList, place: InFlight, (first, last): (u64, u64), keep: Keep, done: u64) {
-    let mut retired = Retired::default();
     let mut place = Some(InFlight { first, last, ..place });
     let plan = begin(list, &mut place);
-    list.commit(place.unwrap(), Some(plan), keep, done, &mut retired);
-    assert!(!retired.0.spilled(), "nothing is allocated under the lock");
-    list.drop_retired(&mut retired, done);
+    let retired = list.commit(place.unwrap(), Some(plan), keep, done);
+    assert!(!retired.containers.spilled(), "nothing is allocated under the lock");
 }
 
 proptest! {
@@ -153,9 +151,7 @@ proptest! {
                     let place = list.reserve().unwrap();
                     let (place, traces) = place_of(place, sets);
                     if calls == 0 {
-                        let mut retired = Retired::default();
-                        list.commit(place, None, Keep::Everything, 0, &mut retired);
-                        list.drop_retired(&mut retired, 0);
+                        drop(list.commit(place, None, Keep::Everything, 0));
                         model.over.extend(traces);
                     } else {
                         let numbers = (model.last + 1, model.last + calls);
@@ -199,12 +195,11 @@ fn what_is_retired_lives_until_the_lock_is_free() {
         let (place, traces) = place_of(list.reserve().unwrap(), sets);
         all.extend(traces);
         let done = if number == 7 { 6 } else { 0 };
-        let mut retired = Retired::default();
         let mut place = Some(InFlight { first: number, last: number, ..place });
         let plan = begin(&list, &mut place);
-        list.commit(place.unwrap(), Some(plan), Keep::Everything, done, &mut retired);
+        let retired = list.commit(place.unwrap(), Some(plan), Keep::Everything, done);
         assert!(all.iter().all(|trace| trace.handle_count() == 1), "{number}");
-        list.drop_retired(&mut retired, done);
+        drop(retired);
     }
     assert_eq!(all.iter().filter(|trace| trace.handle_count() == 1).count(), 1, "the last one still runs");
     assert_eq!(list.count(), 1);
@@ -247,9 +242,10 @@ fn the_number_of_containers_does_not_grow_whatever_is_kept() {
         for number in 1..50 {
             let mut entry = None;
             let mut plan = list.begin(&mut entry, false, number - 1, |_| true).unwrap();
-            plan.is_complete = true;
+            plan.number = 1;
             let mut entry = entry.unwrap();
-            assert_eq!(entry.lists.is_empty(), number == 1 || keep == Keep::Nothing, "{keep:?} {number}");
+            assert_eq!(entry.lists.is_empty(), number == 1 || keep != Keep::Everything, "{keep:?} {number}");
+            entry.plan = 1;
             assert!(number < 10 || entry.lists.capacity() > 0 && entry.memory.capacity() > 0, "{keep:?} {number}");
             if entry.lists.is_empty() {
                 entry.lists.push(Resource::List(Arc::clone(recorded.recorded())));
@@ -258,9 +254,7 @@ fn the_number_of_containers_does_not_grow_whatever_is_kept() {
                 entry.memory.push(Resource::Members(Residents::counted()));
             }
             entry.accept(number);
-            let mut retired = Retired::default();
-            list.commit(entry, Some(plan), keep, number - 1, &mut retired);
-            list.drop_retired(&mut retired, number - 1);
+            drop(list.commit(entry, Some(plan), keep, number - 1));
         }
         assert!(list.list.lock().spare.len() <= 4, "{keep:?}");
     }
@@ -275,27 +269,26 @@ fn an_entry_that_has_ended_serves_the_same_submission_again_and_no_other() {
         let list = InFlightList::default();
         let mut entry = None;
         let mut plan = list.begin(&mut entry, false, 0, |_| true).unwrap();
-        plan.is_complete = true;
+        plan.number = 7;
         let mut first = entry.take().unwrap();
+        first.plan = 7;
         first.lists.push(Resource::Members(Residents::counted()));
         first.memory.push(Resource::Members(kept.clone()));
         first.accept(1);
-        let mut retired = Retired::default();
-        list.commit(first, Some(plan), Keep::Everything, 0, &mut retired);
+        drop(list.commit(first, Some(plan), Keep::Everything, 0));
         if !is_plan_same {
             let mut other = None;
             let mut plan = list.begin(&mut other, false, 0, |_| false).unwrap();
-            plan.first = 0;
+            plan.number = 8;
             let mut other = other.unwrap();
             other.accept(2);
-            list.commit(other, Some(plan), Keep::Everything, 0, &mut retired);
+            drop(list.commit(other, Some(plan), Keep::Everything, 0));
         }
         let plan = list.begin(&mut entry, false, done, |_| is_same).unwrap();
         let place = entry.take().unwrap();
         assert_eq!((place.memory.len(), place.sequence()), (expected, 0), "{done} {is_plan_same} {is_same}");
         assert_eq!(kept.downgrade().handle_count(), 2, "no reference more");
-        list.commit(place, Some(plan), Keep::Everything, 0, &mut retired);
-        list.drop_retired(&mut retired, 0);
+        drop(list.commit(place, Some(plan), Keep::Everything, 0));
         list.retire_up_to(2);
         assert_eq!((list.count(), kept.downgrade().handle_count()), (0, 1));
     }
@@ -317,7 +310,7 @@ fn a_submission_has_the_plan_alone_unless_it_can_be_overtaken() {
         let plan = list.begin(&mut entry, waits, 0, |_| false).unwrap();
         (entry.unwrap(), plan)
     };
-    let end = |(entry, plan)| list.commit(entry, Some(plan), Keep::Everything, 0, &mut Retired::default());
+    let end = |(entry, plan)| drop(list.commit(entry, Some(plan), Keep::Everything, 0));
     let (mut first, mut second) = (begin(true), begin(false));
     assert!(mark(&mut first.1, 1).is_empty() && mark(&mut second.1, 2).is_empty(), "each has its own");
     end(second);
@@ -342,7 +335,7 @@ fn a_submission_has_the_plan_alone_unless_it_can_be_overtaken() {
         end(third);
         assert_eq!(waiting.join().unwrap(), [5]);
     });
-    assert_eq!((list.forget_plans().2.len(), list.forget_plans().2.len()), (1, 0));
+    assert_eq!((list.forget_plans().1.len(), list.forget_plans().1.len()), (1, 0));
     let fourth = begin(false);
     thread::scope(|scope| {
         let waiting = scope.spawn(|| {

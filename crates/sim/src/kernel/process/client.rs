@@ -111,12 +111,14 @@ fn foreign_pid() -> Option<libc::pid_t> {
     CURRENT.with_borrow(|call| call.as_ref().map(|call| call.client.pid()))
 }
 
-/// Returns the memory of the client, as [`Client::memory`] does; `None` if this thread serves no client.
+/// Returns `true` if any thread ever served a client.
 #[inline]
+pub(crate) fn is_anywhere() -> bool {
+    HAS_CLIENTS.load(Relaxed)
+}
+
+/// Returns the memory of the client, as [`Client::memory`] does; `None` if this thread serves no client.
 pub(crate) fn memory() -> Option<Result<Option<Arc<ProcessMemory>>, Errno>> {
-    if !HAS_CLIENTS.load(Relaxed) {
-        return None;
-    }
     CURRENT.with_borrow(|call| call.as_ref().map(|call| call.client.memory()))
 }
 

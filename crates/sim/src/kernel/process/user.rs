@@ -40,11 +40,10 @@ pub(crate) fn read_bytes(address: u64, out: &mut [u8]) -> Result<(), Errno> {
         return Ok(());
     }
     let from = pointer(address)?;
-    if let Some(memory) = client::memory() {
-        return match memory? {
-            Some(memory) => memory.read(address, out),
-            None => read_own(from, out),
-        };
+    if client::is_anywhere()
+        && let Some(outcome) = read_of_client(from, out)
+    {
+        return outcome;
     }
     // SAFETY: by the contract of `Kernel::ioctl` the client's bytes at `address` are readable; `out` is exclusive.
     unsafe { std::ptr::copy_nonoverlapping(from.cast_const(), out.as_mut_ptr(), out.len()) };
@@ -58,15 +57,35 @@ pub(crate) fn write_bytes(address: u64, data: &[u8]) -> Result<(), Errno> {
         return Ok(());
     }
     let to = pointer(address)?;
-    if let Some(memory) = client::memory() {
-        return match memory? {
-            Some(memory) => memory.write(address, data),
-            None => write_own(to, data),
-        };
+    if client::is_anywhere()
+        && let Some(outcome) = write_to_client(to, data)
+    {
+        return outcome;
     }
     // SAFETY: by the contract of `Kernel::ioctl` the client's bytes at `address` are writable; `data` is ours.
     unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), to, data.len()) };
     Ok(())
+}
+
+/// Reads memory of the client; `None` if this thread serves none. Not inlined, so that a read without clients is little more than
+/// a load.
+#[cold]
+fn read_of_client(from: *mut u8, out: &mut [u8]) -> Option<Result<(), Errno>> {
+    let memory = client::memory()?;
+    Some(memory.and_then(|memory| match memory {
+        Some(memory) => memory.read(from.addr() as u64, out),
+        None => read_own(from, out),
+    }))
+}
+
+/// Writes memory of the client, like [`read_of_client`].
+#[cold]
+fn write_to_client(to: *mut u8, data: &[u8]) -> Option<Result<(), Errno>> {
+    let memory = client::memory()?;
+    Some(memory.and_then(|memory| match memory {
+        Some(memory) => memory.write(to.addr() as u64, data),
+        None => write_own(to, data),
+    }))
 }
 
 /// Writes values.
