@@ -19,7 +19,7 @@
 //!    there. If the oldest entry has ended, and the next submission has its plan, that submission takes over the entry with its
 //!    references.
 //! 7. **Turns.** A submission has the plan of the queue from `begin` to `commit`; meanwhile the list itself is not locked. Others wait
-//!    for the plan, unless the submission may stay long in its ioctl ([`List::is_overtakable`]): then they make plans of their own.
+//!    for the plan, unless the submission may stay long in its ioctl ([`List::turn`]): then they make plans of their own.
 //! 8. **Lost work.** After [`InFlightList::mark_lost`] a job may end without writing its number. Only the kernel's report ends such
 //!    an entry. The first one is kept in `lost` for a hang report.
 
@@ -119,10 +119,8 @@ struct List {
     may_be_lost: bool,
     /// The plan of the last submission; `None` before the first, and while a submission has it.
     plan: Option<TryBox<Plan>>,
-    /// `true` while a submission has the plan.
-    is_held: bool,
-    /// `true` if others can overtake the submission that has the plan.
-    is_overtakable: bool,
+    /// While a submission has the plan: `true` if others can overtake it.
+    turn: Option<bool>,
     /// `true` if the plan is to be dropped when that submission ends its turn.
     forgets: bool,
     /// The number of submissions that wait for the plan.
@@ -151,7 +149,7 @@ impl InFlightList {
         is_same: impl FnOnce(&Plan) -> bool,
     ) -> Result<TryBox<Plan>, NoHostMemory> {
         let mut list = self.list.lock();
-        while list.is_held && !list.is_overtakable {
+        while list.turn == Some(false) {
             list.waiting += 1;
             list = self.turn_ended.wait(list);
             list.waiting -= 1;
@@ -159,13 +157,11 @@ impl InFlightList {
         if entry.is_none() {
             list.reserve()?;
         }
-        let plan = if list.is_held { list.own_plans.pop() } else { list.plan.take() };
-        let plan = match plan {
-            Some(plan) => plan,
-            None => TryBox::new(Plan { is_own: list.is_held, ..Plan::default() })?,
-        };
+        let plan = if list.turn.is_some() { list.own_plans.pop() } else { list.plan.take() };
+        let new = || TryBox::new(Plan { is_own: list.turn.is_some(), ..Plan::default() });
+        let plan = plan.map_or_else(new, Ok)?;
         if !plan.is_own {
-            (list.is_held, list.is_overtakable) = (true, waits);
+            list.turn = Some(waits);
         }
         entry.get_or_insert_with(|| {
             let can_serve = |front: &InFlight| front.last <= done && plan.number > 0 && front.plan == plan.number;
@@ -177,7 +173,7 @@ impl InFlightList {
     /// Lets others overtake the submission that has the plan.
     #[cold]
     pub(super) fn allow_overtaking(&self) {
-        self.list.lock().is_overtakable = true;
+        self.list.lock().turn = Some(true);
         self.turn_ended.notify_all();
     }
 
@@ -185,12 +181,12 @@ impl InFlightList {
     /// on, and keeps of its resources what `keep` says; otherwise nothing. Returns all others, and those of submissions up to `done`.
     pub(in crate::cs) fn commit(
         &self,
-        entry: InFlight,
+        mut entry: InFlight,
         plan: Option<TryBox<Plan>>,
         keep: Keep,
         done: u64,
     ) -> Retired<'_> {
-        let (mut entry, mut retired) = (entry, self.retired(done));
+        let mut retired = self.retired(done);
         let is_accepted = entry.last > 0;
         if keep == Keep::Nothing || keep == Keep::Lists && !entry.memory.is_empty() {
             entry.plan = 0;
@@ -226,7 +222,7 @@ impl InFlightList {
     /// Takes all plans, which the caller drops. That of a submission that has it now is dropped at the end of its turn.
     pub(super) fn forget_plans(&self) -> (Option<TryBox<Plan>>, Vec<TryBox<Plan>>) {
         let mut list = self.list.lock();
-        list.forgets = list.is_held;
+        list.forgets = list.turn.is_some();
         (list.plan.take(), mem::take(&mut list.own_plans))
     }
 
@@ -372,13 +368,11 @@ impl List {
     /// Moves the resources of submissions that have ended to `retired`, as far as these fit without an allocation.
     #[inline]
     fn take_ended(&mut self, retired: &mut Retired<'_>) {
-        while self.entries.front().is_some_and(|entry| entry.last <= retired.done)
-            && retired.containers.len() + 2 <= retired.containers.inline_size()
+        while retired.containers.len() + 2 <= retired.containers.inline_size()
+            && let Some(entry) = self.entries.pop_front_if(|entry| entry.last <= retired.done)
         {
-            if let Some(InFlight { lists, memory, .. }) = self.entries.pop_front() {
-                self.retire(lists, retired);
-                self.retire(memory, retired);
-            }
+            self.retire(entry.lists, retired);
+            self.retire(entry.memory, retired);
         }
     }
 
@@ -392,7 +386,7 @@ impl List {
             self.own_plans.push(plan);
             return None;
         }
-        self.is_held = false;
+        self.turn = None;
         if mem::take(&mut self.forgets) { Some(plan) } else { self.plan.replace(plan) }
     }
 
