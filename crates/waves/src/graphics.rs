@@ -18,7 +18,11 @@ use crate::{
         source::{EXEC, M0},
     },
     run::Limits,
-    watch::observer::Unobserved,
+    watch::{
+        InstructionHazard,
+        checker::{Checker, Notes},
+        observer::{Observer, Unobserved},
+    },
     wave::{
         file::Pool,
         registers::Registers,
@@ -86,6 +90,7 @@ pub struct StageRunner {
     pool: Pool,
     used: u64,
     fault: Option<PageFault>,
+    notes: Notes,
 }
 
 impl std::fmt::Debug for StageRunner {
@@ -126,6 +131,7 @@ impl StageRunner {
             pool: Pool::default(),
             used: 0,
             fault: None,
+            notes: Notes::default(),
             dispatch,
         }
     }
@@ -137,13 +143,42 @@ impl StageRunner {
     /// [`StageEnd`] if the wave cannot continue, if all waves together use more than [`Limits::instructions`] times
     /// [`Limits::WHOLE`] instructions or this one more than [`Limits::instructions`], or if the memory stops it.
     pub fn run(&mut self, wave: &GraphicsWave<'_>, memory: &dyn Memory) -> Result<Vec<Export>, StageEnd> {
+        self.run_observed(wave, memory, &Unobserved)
+    }
+
+    /// Executes a wave as [`run`](Self::run) does. Tells the memory the unit and the reach of all accesses, and `sink` the hazards of
+    /// the instructions, as [`run_checked`](crate::run_checked) does for dispatches: each of them once for all waves of the stage.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`run`](Self::run).
+    pub fn run_checked(
+        &mut self,
+        wave: &GraphicsWave<'_>,
+        memory: &dyn Memory,
+        sink: &mut dyn FnMut(&InstructionHazard),
+    ) -> Result<Vec<Export>, StageEnd> {
+        let mut notes = std::mem::take(&mut self.notes);
+        let checker = Checker::new(self.shape, self.dispatch.program, memory, (sink, &mut notes));
+        let result = self.run_observed(wave, memory, &checker);
+        drop(checker);
+        self.notes = notes;
+        result
+    }
+
+    fn run_observed<O: Observer>(
+        &mut self,
+        wave: &GraphicsWave<'_>,
+        memory: &dyn Memory,
+        observer: &O,
+    ) -> Result<Vec<Export>, StageEnd> {
         let wave = self.wave(wave);
         let mut group = Group::of_wave(wave, self.dispatch.level, self.lds_bytes, self.dispatch.border_colors);
         let result = loop {
             if memory.is_stopped() {
                 break Err(StageEnd::Stopped);
             }
-            match group.slice(&mut self.code, &mut self.images, memory, &Unobserved) {
+            match group.slice(&mut self.code, &mut self.images, memory, observer) {
                 Ok(true) => break Ok(()),
                 Ok(false) => {}
                 Err(hang) => break Err(StageEnd::Hang(hang)),

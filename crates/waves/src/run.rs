@@ -38,6 +38,9 @@ pub struct Limits {
     /// The number of shader engines. From GFX11 on, WAVES of COMPUTE_TMPRING_SIZE counts the waves of one engine, and each engine
     /// has its own part of the scratch memory.
     pub shader_engines: u32,
+    /// A seed for the order in which work-groups start, among a few that run concurrently; `None` for that of the grid. Hardware
+    /// may choose any.
+    pub shuffled: Option<u64>,
     /// A seed for what registers and LDS hold before a wave writes them, which is undefined; `None` for zeroes.
     pub undefined: Option<u64>,
 }
@@ -82,6 +85,7 @@ impl Default for Limits {
             flaw: None,
             vectors: Vectors::Detected,
             shader_engines: 1,
+            shuffled: None,
             undefined: None,
         }
     }
@@ -262,7 +266,21 @@ impl<'s> Shared<'s> {
             self.end.fetch_min(0, Ordering::Relaxed);
         }
         let end = self.end.load(Ordering::Relaxed);
-        self.next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |next| (next < end).then_some(next + 1)).ok()
+        let turn =
+            self.next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |next| (next < end).then_some(next + 1));
+        turn.ok().map(|turn| self.nth(turn))
+    }
+
+    /// Returns the index of the work-group whose turn it is.
+    ///
+    /// Work-groups change places only with those that surely run concurrently, so that one that waits for an earlier one still ends.
+    fn nth(&self, turn: u64) -> u64 {
+        let Some(seed) = self.limits.shuffled else { return turn };
+        let block = (self.slots().min(self.limits.window) as u64 / 2).max(1);
+        let first = turn - turn % block;
+        let count = block.min(self.dispatch.groups() - first);
+        let start = seed.rotate_right((turn / block % 64) as u32) % count;
+        first + (start + count - 1 - turn % block) % count
     }
 
     /// Returns `true` if the work-group should not continue.
@@ -322,5 +340,45 @@ impl<'s> Shared<'s> {
             }
         }
         over
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use amdgpu_isa::WaveSize;
+
+    use super::*;
+
+    #[test]
+    fn each_work_group_has_its_turn_among_those_that_run_with_it() {
+        for groups in [1, 7, 8, 9, 100] {
+            let dispatch = Dispatch {
+                level: GfxLevel::Gfx9,
+                wave: WaveSize::Wave64,
+                program: 0,
+                resources: [0; 3],
+                user_data: [0; 16],
+                threads: [64, 1, 1],
+                partial: [0; 3],
+                start: [0; 3],
+                end: [groups, 1, 1],
+                scratch_ring: 0,
+                scratch_base: 0,
+                chip: None,
+                border_colors: 0,
+            };
+            let order = |shuffled: Option<u64>| {
+                let shared = Shared::new(&dispatch, Limits { shuffled, ..Limits::default() });
+                (0..u64::from(groups)).map(|turn| shared.nth(turn)).collect::<Vec<_>>()
+            };
+            let plain = order(None);
+            assert_eq!(plain, (0..u64::from(groups)).collect::<Vec<_>>());
+            let shuffled = order(Some(0x5eed_0f5e_ed00));
+            assert_eq!(groups == 1, shuffled == plain);
+            assert!(shuffled.iter().zip(&plain).all(|(index, turn)| index / 8 == turn / 8), "{shuffled:?}");
+            let mut all = shuffled.clone();
+            all.sort_unstable();
+            assert_eq!(all, plain);
+        }
     }
 }

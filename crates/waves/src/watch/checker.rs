@@ -33,20 +33,8 @@ type Sink<'s> = &'s mut dyn FnMut(&InstructionHazard);
 /// them are missing waits for loads and stores.
 pub fn run_checked(dispatch: &Dispatch, memory: &dyn Memory, limits: Limits, sink: Sink<'_>) -> Outcome {
     let shared = Shared::new(dispatch, limits);
-    let checker = Checker {
-        shape: dispatch.shape(),
-        first: dispatch.program,
-        memory,
-        state: RefCell::new(State {
-            sink,
-            known: Vec::new(),
-            far: None,
-            group: (0, [0; 3]),
-            waves: HashMap::new(),
-            current: None,
-            told: HashSet::new(),
-        }),
-    };
+    let mut notes = Notes::default();
+    let checker = Checker::new(dispatch.shape(), dispatch.program, memory, (sink, &mut notes));
     shared.work(memory, 0, shared.slots().min(limits.window.max(1)), &checker, None);
     shared.outcome(memory)
 }
@@ -58,6 +46,15 @@ struct Known {
     facts: Option<Facts>,
 }
 
+/// The knowledge of a program that outlives its waves.
+#[derive(Default)]
+pub(crate) struct Notes {
+    /// By the number of dwords from the first instruction on.
+    known: Vec<Option<Known>>,
+    /// The pairs of instructions whose hazard was reported.
+    told: HashSet<(u64, u64)>,
+}
+
 /// The knowledge of a wave.
 #[derive(Debug)]
 struct Living {
@@ -67,8 +64,7 @@ struct Living {
 
 struct State<'s> {
     sink: Sink<'s>,
-    /// By the number of dwords from the first instruction on.
-    known: Vec<Option<Known>>,
+    notes: &'s mut Notes,
     /// The instruction last read that is too far away.
     far: Option<Known>,
     /// The index and ID of the work-group whose waves are executed.
@@ -76,8 +72,6 @@ struct State<'s> {
     waves: HashMap<WaveNumber, Living>,
     /// The wave that is executed, which is not among the others.
     current: Option<(WaveNumber, Living)>,
-    /// The pairs of instructions whose hazard was reported.
-    told: HashSet<(u64, u64)>,
 }
 
 /// The maximum number of dwords behind the start of a program whose instructions are remembered.
@@ -94,7 +88,8 @@ impl From<MissingWait> for InstructionHazard {
     }
 }
 
-struct Checker<'c> {
+/// The observer of the waves of a program.
+pub(crate) struct Checker<'c> {
     shape: Shape,
     /// The address of the first instruction.
     first: u64,
@@ -102,7 +97,23 @@ struct Checker<'c> {
     state: RefCell<State<'c>>,
 }
 
-impl Checker<'_> {
+impl<'c> Checker<'c> {
+    /// Begins to watch waves of a program whose first instruction is at an address.
+    pub(crate) fn new(
+        shape: Shape,
+        first: u64,
+        memory: &'c dyn Memory,
+        (sink, notes): (Sink<'c>, &'c mut Notes),
+    ) -> Self {
+        let (group, waves) = ((0, [0; 3]), HashMap::new());
+        Self {
+            shape,
+            first,
+            memory,
+            state: RefCell::new(State { sink, notes, far: None, group, waves, current: None }),
+        }
+    }
+
     fn read(&self, pc: u64) -> Known {
         let words = words(pc, self.memory).ok();
         let instruction = words.and_then(|words| decode(self.shape.level, self.shape.wave, &words).ok());
@@ -158,7 +169,8 @@ impl Observer for Checker<'_> {
     }
 
     fn before(&self, wave: &Wave, _: &dyn Memory) {
-        let State { sink, known, far, group: (index, id), waves, current, told } = &mut *self.state.borrow_mut();
+        let State { sink, notes, far, group: (index, id), waves, current } = &mut *self.state.borrow_mut();
+        let Notes { known, told } = &mut **notes;
         let known = self.at((known, far), wave.pc);
         if let Some(Living { hazards, outstanding }) = self.select((current, waves), (*index, wave.number)) {
             if let Some(traits) = &known.traits

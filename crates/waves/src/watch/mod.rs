@@ -1,7 +1,7 @@
 //! Observation of waves: traces, stores to an address, counts of instructions and bytes, data races, missing waits.
 
 mod change;
-mod checker;
+pub(crate) mod checker;
 mod counts;
 mod event;
 mod hazards;

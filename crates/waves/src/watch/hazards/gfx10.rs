@@ -3,8 +3,8 @@
 use super::{
     found::Found,
     rules::{
-        FLAT_OFFSET, HazardRule, LANE_TO_NSA, LDS_BRANCH_VMEM, NSA_TO_VMEM, OFFSET_3F, SMEM_TO_VECTOR, VCMPX_EXEC,
-        VCMPX_PERMLANE_OLD, VMEM_TO_SCALAR,
+        FLAT_OFFSET, HazardRule, INSTRUCTION_PREFETCH, LANE_TO_NSA, LDS_BRANCH_VMEM, NSA_IN_CLAUSE, NSA_TO_VMEM,
+        OFFSET_3F, SMEM_TO_VECTOR, VCMPX_EXEC, VCMPX_PERMLANE_OLD, VMEM_TO_SCALAR,
     },
     traits::{Scalars, Traits, Unit, pair},
 };
@@ -40,6 +40,8 @@ pub(in crate::watch) struct Gfx10 {
     /// The instruction directly before is an image operation with more than one dword of addresses, or `v_writelane`.
     scattered: Option<u64>,
     lane_written: Option<u64>,
+    /// The clause: the number of its instructions that follow, and its address.
+    clause: (u32, u64),
 }
 
 fn found(rule: &'static HazardRule, earlier: u64) -> Found {
@@ -56,9 +58,11 @@ impl Gfx10 {
             self.vector_write(pc, traits),
             self.branch(pc, traits),
             self.image(pc, traits),
+            self.clause(pc, traits),
         ];
         let fixed = match traits.unit {
             Unit::Control if traits.is_branch && traits.constant == 0x3f => Some(&OFFSET_3F),
+            Unit::Control if traits.name == "s_inst_prefetch" => Some(&INSTRUCTION_PREFETCH),
             Unit::Memory if traits.is_generic && traits.offset != 0 => Some(&FLAT_OFFSET),
             _ => None,
         };
@@ -82,6 +86,7 @@ impl Gfx10 {
                 self.by_memory = Default::default();
                 None
             }
+            Unit::Export | Unit::LdsDirect => None,
             Unit::Scalar | Unit::Control | Unit::ScalarMemory => {
                 let all = traits.depctr().vm_vsrc;
                 for (held, is_drained) in self.by_memory.iter_mut().zip(traits.drains) {
@@ -168,6 +173,16 @@ impl Gfx10 {
             _ => {}
         }
         None
+    }
+
+    fn clause(&mut self, pc: u64, traits: &Traits) -> Option<Found> {
+        if traits.name == "s_clause" {
+            self.clause = ((traits.constant & 63) + 1, pc);
+            return None;
+        }
+        let (left, first) = self.clause;
+        self.clause.0 = left.saturating_sub(1);
+        (left > 0 && traits.scattered > 0).then_some(found(&NSA_IN_CLAUSE, first))
     }
 
     fn image(&mut self, pc: u64, traits: &Traits) -> Option<Found> {

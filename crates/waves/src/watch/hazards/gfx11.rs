@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use amdgpu_hw::GfxLevel;
 
 use super::{
+    direct::Direct,
     found::Found,
     rules::{DEALLOC, HazardRule, MAD64, MASK_WRITE, MATRIX, PARTIAL_FORWARDING, READ_SGPR, TRANS_USE, VCMPX_PERMLANE},
     traits::{Scalars, Traits, Unit, pair},
@@ -50,6 +51,8 @@ pub(in crate::watch) struct Gfx11 {
     product: Option<(Vec<Span>, u64)>,
     /// `true` if the instruction before is `s_nop`.
     follows_nop: bool,
+    /// The uses of registers that loads of LDS may overwrite, in graphics shaders.
+    direct: Option<Direct>,
 }
 
 fn found(rule: &'static HazardRule, earlier: u64) -> Found {
@@ -57,7 +60,7 @@ fn found(rule: &'static HazardRule, earlier: u64) -> Found {
 }
 
 impl Gfx11 {
-    pub(super) fn new(level: GfxLevel, is_wave64: bool) -> Self {
+    pub(super) fn new(level: GfxLevel, is_wave64: bool, is_graphics: bool) -> Self {
         Self {
             level,
             is_wave64,
@@ -73,6 +76,7 @@ impl Gfx11 {
             scalar_written: [0; 128],
             product: None,
             follows_nop: false,
+            direct: is_graphics.then(Direct::default),
         }
     }
 
@@ -85,6 +89,7 @@ impl Gfx11 {
             self.forwarding(pc, traits),
             scalar,
             self.matrix(pc, traits),
+            self.direct.as_mut().and_then(|direct| direct.step(pc, self.level, traits)),
         ];
         let fixed = self.fixed(traits);
         self.follows_nop = traits.name == "s_nop";

@@ -1,5 +1,6 @@
 //! Instruction hazards: pairs of instructions between which the hardware does not wait, so that code must.
 
+mod direct;
 mod found;
 mod gfx10;
 mod gfx11;
@@ -79,7 +80,7 @@ impl Hazards {
             }
             GfxLevel::Gfx10 => Own::Gfx10(Box::default()),
             GfxLevel::Gfx10_3 => Own::None,
-            _ => Own::Gfx11(Box::new(Gfx11::new(shape.level, shape.wave == WaveSize::Wave64))),
+            _ => Own::Gfx11(Box::new(Gfx11::new(shape.level, shape.wave == WaveSize::Wave64, shape.is_graphics))),
         };
         Self { own, stored: None }
     }
@@ -137,7 +138,7 @@ mod tests {
 
     /// Returns the rules that lines of text break, which waves need not be able to execute.
     fn broken(level: GfxLevel, lines: &[&str]) -> Vec<&'static str> {
-        let shape = Shape { level, wave: WaveSize::Wave64, vgprs: 256, is_graphics: false };
+        let shape = Shape { level, wave: WaveSize::Wave64, vgprs: 256, is_graphics: true };
         let mut hazards = Hazards::new(shape);
         let steps = lines.iter().enumerate().filter_map(|(pc, line)| {
             let instruction = assemble(level, shape.wave, line).expect(line);
@@ -157,6 +158,9 @@ mod tests {
             assert_eq!(broken(GfxLevel::Gfx10, &[first, "s_nop 0", then]), [""; 0]);
             assert_eq!(broken(GfxLevel::Gfx10_3, &[first, then]), [""; 0]);
         }
+        let clause = ["s_clause 0x1", "image_load v20, v[1:2], s[8:15] dmask:0x1 dim:SQ_RSRC_IMG_2D unorm"];
+        assert_eq!(broken(GfxLevel::Gfx10, &[clause[0], clause[1], image]), ["NSAClauseBug"]);
+        assert_eq!(broken(GfxLevel::Gfx10, &["s_clause 0x0", clause[1], image]), [""; 0]);
         let even = "buffer_load_dword v2, v1, s[0:3], 0 offen offset:8";
         assert_eq!(broken(GfxLevel::Gfx10, &[image, even]), [""; 0]);
     }
@@ -169,6 +173,62 @@ mod tests {
             assert_eq!(run(set, "s_nop 0"), ["SetregVskip"]);
             assert_eq!(run(set, "s_nop 1"), [""; 0]);
             assert_eq!(run("s_setreg_b32 hwreg(HW_REG_MODE, 0, 4), s9", "s_nop 0"), [""; 0]);
+        }
+    }
+
+    #[test]
+    fn a_lane_of_an_interpolated_register_is_not_read_at_once_on_gfx6() {
+        for level in [GfxLevel::Gfx6, GfxLevel::Gfx7, GfxLevel::Gfx8] {
+            let run = |between: &[&str]| {
+                let lines = [&["v_interp_p1_f32 v4, v0, attr0.x"], between, &["v_readfirstlane_b32 s8, v4"]].concat();
+                broken(level, &lines)
+            };
+            let expected: &[&str] = if level == GfxLevel::Gfx6 { &["VintrpReadlane"] } else { &[] };
+            assert_eq!(run(&[]), expected, "{level}");
+            assert_eq!(run(&["s_nop 0"]), [""; 0], "{level}");
+        }
+    }
+
+    #[test]
+    fn interpolation_of_gfx9_does_not_read_m0_at_once() {
+        let run = |lines: &[&str]| broken(GfxLevel::Gfx9, lines);
+        let interpolation = "v_interp_p1_f32 v4, v0, attr0.x";
+        assert_eq!(run(&["s_mov_b32 m0, s0", interpolation]), ["SaluM0Lds"]);
+        assert_eq!(run(&["s_mov_b32 m0, s0", "s_nop 0", interpolation]), [""; 0]);
+    }
+
+    #[test]
+    fn a_parameter_is_not_loaded_over_a_register_that_is_in_use() {
+        for level in [GfxLevel::Gfx11, GfxLevel::Gfx11_5, GfxLevel::Gfx12] {
+            let is_new = level >= GfxLevel::Gfx12;
+            let load = |open: u32, waits_for_memory: bool| {
+                let waits = if is_new {
+                    format!("wait_va_vdst:{open} wait_vm_vsrc:{}", u32::from(!waits_for_memory))
+                } else {
+                    format!("wait_vdst:{open}")
+                };
+                let name = if is_new { "ds_param_load" } else { "lds_param_load" };
+                format!("{name} v4, attr0.x {waits}")
+            };
+            let run = |before: &[&str], load: &str| broken(level, &[before, &[load]].concat());
+            let vector = ["v_mov_b32 v4, v0", "v_mov_b32 v5, v0"];
+            assert_eq!(run(&vector, &load(2, true)), ["LdsDirectVALUHazard"], "{level}");
+            assert_eq!(run(&vector, &load(1, true)), [""; 0], "{level}");
+            let slow = ["v_mov_b32 v5, v4", "v_exp_f32 v6, v0"];
+            assert_eq!(run(&slow, &load(1, true)), ["LdsDirectVALUHazard"], "{level}");
+            assert_eq!(run(&slow, &load(0, true)), [""; 0], "{level}");
+            let memory = if is_new {
+                "buffer_load_b32 v5, v4, s[0:3], null offen"
+            } else {
+                "buffer_load_b32 v5, v4, s[0:3], 0 offen"
+            };
+            assert_eq!(run(&[memory], &load(15, false)), ["LdsDirectVMEMHazard"], "{level}");
+            if is_new {
+                assert_eq!(run(&[memory], &load(15, true)), [""; 0], "{level}");
+            } else {
+                assert_eq!(run(&[memory, "s_waitcnt_depctr 0xffe3"], &load(15, false)), [""; 0], "{level}");
+            }
+            assert_eq!(run(&[memory, "v_mov_b32 v6, v0"], &load(15, false)), [""; 0], "{level}");
         }
     }
 }

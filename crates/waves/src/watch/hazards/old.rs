@@ -5,9 +5,9 @@ use amdgpu_hw::GfxLevel;
 use super::{
     found::Found,
     rules::{
-        DESCRIPTOR_TO_SMRD, EXEC_TO_DPP, FLAGS_TO_VECTOR, M0_TO_LDS, M0_TO_MESSAGE, M0_TO_MOVREL, MODE_TO_MODE,
-        SCALAR_TO_LANE, SCALAR_TO_MEMORY, SCALAR_TO_SMRD, SKIP_TO_VECTOR, STORE_TO_VECTOR, VCC_TO_FMAS, VECTOR_TO_DPP,
-        Waiting,
+        DESCRIPTOR_TO_SMRD, EXEC_TO_DPP, FLAGS_TO_VECTOR, HALF_TO_VCCZ, HazardRule, INTERPOLATION_TO_LANE, M0_TO_LDS,
+        M0_TO_MESSAGE, M0_TO_MOVREL, MODE_TO_MODE, SCALAR_TO_LANE, SCALAR_TO_MEMORY, SCALAR_TO_SMRD, SKIP_TO_VECTOR,
+        SMEM_CLAUSE, SMEM_TO_VCCZ, STORE_TO_VECTOR, VCC_TO_FMAS, VECTOR_TO_DPP, Waiting,
     },
     traits::{Scalars, Traits, Unit, pair},
 };
@@ -39,6 +39,44 @@ pub(in crate::watch) struct Old {
     vskip: Mark,
     /// The data of the store directly before.
     stored: Option<(Span, u64)>,
+    /// The result of the interpolation directly before.
+    interpolated: Option<(Vec<Span>, u64)>,
+    /// The scalar memory operation directly before, and `true` if it stores.
+    smem: Option<(bool, u64)>,
+    flag: Vccz,
+}
+
+/// The operations after which VCCZ may not be what VCC is.
+#[derive(Debug, Default)]
+struct Vccz {
+    /// A scalar load for which nothing has waited, and one after which VCC was not written.
+    loading: Option<u64>,
+    loaded: Option<u64>,
+    /// A write of half of VCC.
+    half: Option<u64>,
+}
+
+impl Vccz {
+    fn step(&mut self, pc: u64, level: GfxLevel, traits: &Traits) -> Option<Found> {
+        let found = |rule: &'static HazardRule, pc| Found { rule, register: None, earlier: Some(pc) };
+        if traits.drains[2] {
+            self.loaded = self.loading.take().or(self.loaded);
+        }
+        if matches!(traits.name, "s_cbranch_vccz" | "s_cbranch_vccnz") {
+            let load = self.loading.or(self.loaded).filter(|_| SMEM_TO_VCCZ.is_on(level));
+            return load.map(|pc| found(&SMEM_TO_VCCZ, pc)).or_else(|| self.half.map(|pc| found(&HALF_TO_VCCZ, pc)));
+        }
+        let both = pair(VCC);
+        match traits.writes & both {
+            0 => {}
+            written if written == both => (self.loaded, self.half) = (None, None),
+            _ => self.half = Some(pc),
+        }
+        if traits.unit == Unit::ScalarMemory && traits.has_result {
+            self.loading = Some(pc);
+        }
+        None
+    }
 }
 
 impl Old {
@@ -53,6 +91,9 @@ impl Old {
             hardware: [none; 64],
             vskip: none,
             stored: None,
+            interpolated: None,
+            smem: None,
+            flag: Vccz::default(),
         }
     }
 
@@ -80,20 +121,25 @@ impl Old {
 
     fn find(&self, traits: &Traits) -> Option<Found> {
         let vcc = pair(VCC);
-        let is_vector = matches!(traits.unit, Unit::Vector | Unit::Memory | Unit::Lds);
+        let is_vector = matches!(traits.unit, Unit::Vector | Unit::Memory | Unit::Lds | Unit::Export);
         let skipped = is_vector.then(|| self.near(&SKIP_TO_VECTOR, self.vskip, None)).flatten();
         let m0 = |waiting| self.near(waiting, self.by_scalar[usize::from(M0)], Some(M0.into()));
         let found = match traits.unit {
+            _ if traits.is_to_lds || traits.is_interpolation => m0(&M0_TO_LDS),
+            _ => None,
+        };
+        let found = found.or_else(|| match traits.unit {
             Unit::Memory => self.near_any(&SCALAR_TO_MEMORY, &self.by_vector, traits.reads),
             Unit::ScalarMemory => self
                 .near_any(&SCALAR_TO_SMRD, &self.by_vector, traits.reads)
-                .or_else(|| self.near_any(&DESCRIPTOR_TO_SMRD, &self.by_scalar, traits.descriptor)),
+                .or_else(|| self.near_any(&DESCRIPTOR_TO_SMRD, &self.by_scalar, traits.descriptor))
+                .or_else(|| self.clause(traits)),
             Unit::Scalar if traits.name.starts_with("s_movrel") => m0(&M0_TO_MOVREL),
             Unit::Control if traits.name.starts_with("s_sendmsg") => m0(&M0_TO_MESSAGE),
             Unit::Lds if traits.name.contains("addtid") => m0(&M0_TO_LDS),
             Unit::Vector => self.find_vector(traits, vcc),
             _ => None,
-        };
+        });
         let hardware = traits.hardware.and_then(|(id, writes)| {
             let mark = self.hardware[usize::from(id) % 64];
             let found = self.near(&MODE_TO_MODE, mark, None);
@@ -104,12 +150,25 @@ impl Old {
         skipped.or(found).or(hardware)
     }
 
+    /// Returns the hazard of a scalar memory operation that directly follows another one.
+    fn clause(&self, traits: &Traits) -> Option<Found> {
+        let (stored, pc) = self.smem.filter(|_| SMEM_CLAUSE.is_on(self.level))?;
+        (stored || traits.stores_scalars).then_some(Found { rule: &SMEM_CLAUSE, register: None, earlier: Some(pc) })
+    }
+
     fn find_vector(&self, traits: &Traits, vcc: Scalars) -> Option<Found> {
         if let Some((span, pc)) = self.stored
             && let Some(register) = traits.vectors_written.iter().find_map(|written| written.common(span))
             && STORE_TO_VECTOR.rule.is_on(self.level)
         {
             return Some(Found { rule: &STORE_TO_VECTOR.rule, register: Some(register), earlier: Some(pc) });
+        }
+        if let Some((spans, pc)) = &self.interpolated
+            && (traits.name.starts_with("v_readlane") || traits.name.starts_with("v_readfirstlane"))
+            && INTERPOLATION_TO_LANE.rule.is_on(self.level)
+            && let Some(register) = common(spans, &traits.vectors_read)
+        {
+            return Some(Found { rule: &INTERPOLATION_TO_LANE.rule, register: Some(register), earlier: Some(*pc) });
         }
         if traits.is_dpp {
             let exec = self.near_any(&EXEC_TO_DPP, &self.by_vector, pair(EXEC));
@@ -135,7 +194,8 @@ impl Old {
 
     /// Returns the hazard of the next instruction, and remembers it.
     pub(super) fn step(&mut self, pc: u64, traits: &Traits) -> Option<Found> {
-        let found = self.find(traits);
+        let flag = self.flag.step(pc, self.level, traits);
+        let found = self.find(traits).or(flag);
         self.clock = self.clock.saturating_add(traits.states);
         let (now, none) = (Mark { end: self.clock, pc }, Mark::default());
         let mut writes = traits.writes;
@@ -159,6 +219,13 @@ impl Old {
             self.vskip = now;
         }
         self.stored = traits.late_data.map(|span| (span, pc));
+        self.interpolated = traits.is_interpolation.then(|| (traits.vectors_written.clone(), pc));
+        self.smem = (traits.unit == Unit::ScalarMemory).then_some((traits.stores_scalars, pc));
         found
     }
+}
+
+/// Returns the first register that is in both lists.
+fn common(some: &[Span], others: &[Span]) -> Option<u16> {
+    some.iter().flat_map(|one| others.iter().map(|other| one.common(*other))).flatten().next()
 }

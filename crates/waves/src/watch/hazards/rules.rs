@@ -103,6 +103,30 @@ pub(super) static FLAGS_TO_VECTOR: Waiting = Waiting::new(
     (Gfx6, Gfx9),
 );
 
+pub(super) static INTERPOLATION_TO_LANE: Waiting =
+    Waiting::new("VintrpReadlane", "a lane of an interpolated register is read, which may hang", N1, (Gfx6, Gfx6));
+pub(super) static SMEM_CLAUSE: HazardRule = rule(
+    "SmemClause",
+    "scalar memory operations of which one stores follow each other, and may be executed in any order",
+    "any other instruction in between",
+    (Gfx8, Gfx9),
+);
+
+// LLVM, `SIInsertWaitcnts.cpp`: `hasReadVCCZBug` and `partialVCCWritesUpdateVCCZ`. Mesa has no such branches on GFX6 and GFX7:
+// `aco_optimizer_postRA.cpp`, `try_apply_branch_vcc`.
+pub(super) static SMEM_TO_VCCZ: HazardRule = rule(
+    "SmemVccz",
+    "a branch reads VCCZ, which a scalar load may have corrupted",
+    "lgkmcnt(0) and then a write of VCC, as s_mov_b64 vcc, vcc",
+    (Gfx6, Gfx7),
+);
+pub(super) static HALF_TO_VCCZ: HazardRule = rule(
+    "PartialVccz",
+    "a branch reads VCCZ, which a write of half of VCC does not update",
+    "a write of all of VCC, as s_mov_b64 vcc, vcc",
+    (Gfx6, Gfx9),
+);
+
 // `aco_insert_waitcnt.cpp`.
 pub(in crate::watch) static MISSING_WAIT: HazardRule = rule(
     "MissingWait",
@@ -164,6 +188,15 @@ pub(super) static LANE_TO_NSA: HazardRule = rule(
     "any instruction",
     (Gfx10, Gfx10),
 );
+// `aco_form_hard_clauses.cpp`, `get_type`, and `aco_assembler.cpp`, `align_block`.
+pub(super) static NSA_IN_CLAUSE: HazardRule = rule(
+    "NSAClauseBug",
+    "an image operation with scattered addresses is in a clause, which may hang",
+    "no s_clause around it",
+    (Gfx10, Gfx10),
+);
+pub(super) static INSTRUCTION_PREFETCH: HazardRule =
+    rule("InstPrefetchBug", "s_inst_prefetch, which may hang", "no such instruction", (Gfx10, Gfx10));
 pub(super) static FLAT_OFFSET: HazardRule =
     rule("FlatOffsetBug", "FLAT with an offset, which is not added", "an offset of 0", (Gfx10, Gfx10));
 
@@ -206,6 +239,18 @@ pub(super) static MAD64: HazardRule = rule(
 );
 pub(super) static DEALLOC: HazardRule =
     rule("DeallocVgprs", "s_sendmsg releases the vector registers", "s_nop directly before", (Gfx11, Gfx11_5));
+pub(super) static DIRECT_AFTER_VECTOR: HazardRule = rule(
+    "LdsDirectVALUHazard",
+    "a load of LDS overwrites a register that a vector operation uses",
+    "a smaller wait_vdst, or s_waitcnt_depctr va_vdst(0)",
+    (Gfx11, Gfx12),
+);
+pub(super) static DIRECT_AFTER_MEMORY: HazardRule = rule(
+    "LdsDirectVMEMHazard",
+    "a load of LDS overwrites a register that a memory operation uses",
+    "a wait for its counter, a vector operation, or s_waitcnt_depctr vm_vsrc(0), which is wait_vm_vsrc:0 from GFX12 on",
+    (Gfx11, Gfx12),
+);
 pub(super) static READ_SGPR: HazardRule = rule(
     "VALUReadSGPRHazard",
     "a scalar register that a vector operation has ever read was overwritten and is read",

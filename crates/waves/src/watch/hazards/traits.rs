@@ -29,6 +29,10 @@ pub(super) enum Unit {
     Lds,
     /// SOPP: waits, branches, messages.
     Control,
+    /// Exports of graphics shaders.
+    Export,
+    /// Loads of LDS without an address, for graphics shaders from GFX11 on.
+    LdsDirect,
 }
 
 /// Facts about an instruction that do not change between executions.
@@ -61,6 +65,14 @@ pub(in crate::watch) struct Traits {
     /// The factors of a matrix operation.
     pub(super) factors: Option<Vec<Span>>,
     pub(super) is_transcendental: bool,
+    /// `true` for interpolation by parameters in LDS (up to GFX10.3).
+    pub(super) is_interpolation: bool,
+    /// The number of vector operations that a load of LDS without an address leaves open, and `true` if it waits for those of memory.
+    pub(super) direct: Option<(u32, bool)>,
+    /// `true` for loads of memory into LDS.
+    pub(super) is_to_lds: bool,
+    /// `true` for stores and atomic operations of scalar memory.
+    pub(super) stores_scalars: bool,
     pub(super) is_branch: bool,
     /// `true` for stores and atomic operations of LDS.
     pub(super) stores_lds: bool,
@@ -110,6 +122,8 @@ impl Traits {
         let all = Accesses::of(action, shape, ImageKind::D1);
         let (name, class) = (instruction.name(), InstructionClass::of(instruction));
         let unit = match class {
+            _ if matches!(instruction.format(), Format::Exp | Format::Vexport) => Unit::Export,
+            _ if matches!(instruction.format(), Format::Ldsdir | Format::Vdsdir) => Unit::LdsDirect,
             InstructionClass::Vector => Unit::Vector,
             InstructionClass::ScalarMemory => Unit::ScalarMemory,
             InstructionClass::Memory | InstructionClass::Image => Unit::Memory,
@@ -140,6 +154,13 @@ impl Traits {
             mask: None,
             factors: None,
             is_transcendental: unit == Unit::Vector && starts(&TRANSCENDENTAL),
+            is_interpolation: instruction.format() == Format::Vintrp,
+            direct: (unit == Unit::LdsDirect).then(|| {
+                let waits_for_memory = shape.level >= GfxLevel::Gfx12 && instruction.field(Field::WaitVmVsrc) == 0;
+                (instruction.field(Field::WaitVaVdst), waits_for_memory)
+            }),
+            is_to_lds: matches!(action, Action::LdsTransfer(_)),
+            stores_scalars: unit == Unit::ScalarMemory && (name.contains("_store_") || name.contains("_atomic_")),
             is_branch: class == InstructionClass::Branch || name == "s_getpc_b64",
             stores_lds: unit == Unit::Lds && (all.writes.is_empty() || name.contains("_rtn")) && name != "ds_nop",
             is_barrier: name == "s_barrier" || name.starts_with("s_barrier_signal"),
@@ -229,6 +250,14 @@ impl Traits {
                 (waits.va_sdst, waits.va_vcc) = (true, true);
             }
             Unit::Lds => waits.va_vdst = true,
+            Unit::Export => {
+                waits.va_vdst = true;
+                (waits.va_sdst, waits.va_vcc) = (true, true);
+            }
+            Unit::LdsDirect => {
+                let (open, waits_for_memory) = self.direct.unwrap_or_default();
+                (waits.va_vdst, waits.vm_vsrc) = (open == 0, waits_for_memory);
+            }
             Unit::ScalarMemory => (waits.va_sdst, waits.va_vcc) = (true, true),
             Unit::Control if matches!(self.name, "s_waitcnt_depctr" | "s_wait_alu") => {
                 let field = |low: u32, bits: u32| self.constant >> low & ((1 << bits) - 1);

@@ -11,8 +11,9 @@ use crate::{
         shape::Shape,
         source::{EXEC, SINK, VCC},
         step::{
-            Action, BufferStep, Condition, Destination, FlatStep, Jump, LaneKind, LaneStep, LdsStep, LdsTransferAccess,
-            MemoryKind, RegisterAccess, ScalarKind, ScalarLoad, ScalarStep, Segment, Source, Vector,
+            Action, BufferStep, Condition, Destination, FlatStep, GraphicsStep, Interpolation, Jump, LaneKind,
+            LaneStep, LdsStep, LdsTransferAccess, MemoryKind, RegisterAccess, ScalarKind, ScalarLoad, ScalarStep,
+            Segment, Source, Vector,
         },
     },
     wave::memory::texel::Coordinates,
@@ -115,9 +116,8 @@ impl Accesses {
                 LdsTransferAccess::Flat(access) => all.flat_address(access),
             },
             Action::Image(step) => all.image(step, shape.level, image),
-            // Watched dispatches are compute shaders.
-            Action::Graphics(_)
-            | Action::Nothing
+Action::Graphics(step) => all.graphics(step),
+            Action::Nothing
             | Action::ForgetCode
             | Action::End
             | Action::Halt
@@ -129,6 +129,36 @@ impl Accesses {
             | Action::IndexMode { .. } => {}
         }
         all
+    }
+
+    fn graphics(&mut self, step: &GraphicsStep) {
+        match *step {
+            GraphicsStep::Export { enabled, is_compressed, sources, .. } => {
+                for (number, register) in sources.into_iter().enumerate() {
+                    // Each of the first two registers of a compressed export has two components.
+                    let bits = if is_compressed { 3 << (2 * number) } else { 1 << number };
+                    if u16::from(enabled) & bits != 0 && (!is_compressed || number < 2) {
+                        self.read_vectors(register, 1);
+                    }
+                }
+            }
+            GraphicsStep::Interpolate { kind, destination, source, .. } => {
+                if !matches!(kind, Interpolation::Move(_)) {
+                    self.read_vectors(source, 1);
+                }
+                if kind == Interpolation::Second {
+                    self.read_vectors(destination, 1);
+                }
+                self.write_vectors(destination, 1);
+            }
+            GraphicsStep::Parameter { destination, .. } => self.write_vectors(destination, 1),
+            GraphicsStep::Combine { destination, sources, .. } => {
+                for source in sources {
+                    self.read(source, 1);
+                }
+                self.write_vectors(destination, 1);
+            }
+        }
     }
 
     fn read(&mut self, source: Source, dwords: u8) {

@@ -66,6 +66,31 @@ const PAIRS: &[Pair] = &[
         &["buffer_store_dwordx4 v[4:7], v1, s[0:3], 0 offen", "*s_nop 0", "v_mov_b32 v5, 0"],
     ),
     ("ValuVccz", OLD, false, &["v_cmp_eq_u32 vcc, v0, v1", "*s_nop 4", "v_mov_b32 v2, src_vccz"]),
+    (
+        "SmemVccz",
+        &[Gfx6, Gfx7],
+        false,
+        &["s_load_dword s8, s[0:1], 0x0", "s_waitcnt lgkmcnt(0)", "*s_mov_b64 vcc, vcc", "s_cbranch_vccz 0"],
+    ),
+    (
+        "SmemVccz",
+        &[Gfx6, Gfx7],
+        false,
+        &["s_load_dword s8, s[0:1], 0x0", "*s_waitcnt lgkmcnt(0)", "s_mov_b64 vcc, vcc", "s_cbranch_vccnz 0"],
+    ),
+    ("PartialVccz", OLD, false, &["s_mov_b32 vcc_lo, 0", "*s_mov_b64 vcc, vcc", "s_cbranch_vccz 0"]),
+    (
+        "SmemClause",
+        &[Gfx8, Gfx9],
+        false,
+        &["s_store_dword s8, s[0:1], 0x0", "*s_nop 0", "s_load_dword s9, s[0:1], 0x4"],
+    ),
+    (
+        "SmemClause",
+        &[Gfx8, Gfx9],
+        false,
+        &["s_load_dword s9, s[0:1], 0x4", "*s_nop 0", "s_store_dword s8, s[0:1], 0x0"],
+    ),
     ("VMEMtoScalarWriteHazard", &[Gfx10], false, &[LOAD, "*s_waitcnt_depctr 0xffe3", "s_mov_b32 s3, 0"]),
     ("VMEMtoScalarWriteHazard", &[Gfx10], false, &[LOAD, "*v_mov_b32 v3, v0", "s_mov_b32 s3, 0"]),
     ("VMEMtoScalarWriteHazard", &[Gfx10], false, &[LOAD, "*s_waitcnt vmcnt(0)", "s_load_dword s3, s[0:1], 0x0"]),
@@ -272,6 +297,7 @@ fn instructions_that_fail_by_themselves_are_reported() {
     let wave = WaveSize::Wave32;
     for (level, rule, bad, good) in [
         (Gfx10, "Offset3fBug", "s_cbranch_scc1 63", "s_cbranch_scc1 62"),
+        (Gfx10, "InstPrefetchBug", "s_inst_prefetch 3", "s_nop 0"),
         (Gfx10, "FlatOffsetBug", "flat_load_dword v1, v[2:3] offset:4", "flat_load_dword v1, v[2:3]"),
         (
             Gfx11,
