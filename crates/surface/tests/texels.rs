@@ -125,13 +125,20 @@ fn stencil_follows_depth_and_has_bytes_of_its_own() {
 fn rows_of_elements_of_96_bits_end_where_the_pitch_says() {
     for (name, chip) in chips::recorded() {
         let config = SurfaceConfig { mode: TilingMode::Linear, ..SurfaceConfig::new(301, 203, 12) };
-        if chip.level() <= GfxLevel::Gfx8 {
-            continue;
-        }
         let layout = SurfaceLayout::new(&chip, &config).unwrap();
         let level = layout.texels(&chip, &config, 0).unwrap();
-        // The pitch is in units of 32 bits.
-        let row = u64::from(layout.levels[0].pitch) * 4;
+        // The pitch is in elements on GFX6 to GFX8, and in units of 32 bits from GFX9 on.
+        let row = match &layout.legacy {
+            Some(legacy) => u64::from(legacy.levels[0].pitch) * 12,
+            None => u64::from(layout.levels[0].pitch) * 4,
+        };
+        // Rows of 12 bytes are not padded to the 256 bytes of GFX12's other linear images.
+        let expected = match chip.level() {
+            GfxLevel::Gfx6 | GfxLevel::Gfx7 | GfxLevel::Gfx8 => 320 * 12,
+            GfxLevel::Gfx12 => 3612_u64.next_multiple_of(128),
+            _ => 3612_u64.next_multiple_of(256),
+        };
+        assert_eq!(row, expected, "{name}");
         assert_eq!(u64::from(level.extent()[0]), row / 12, "{name}");
         assert_eq!(level.address(300, 202, 0, 0).unwrap(), 202 * row + 3600, "{name}");
         assert!(203 * row <= layout.bytes, "{name}");

@@ -100,12 +100,6 @@ impl Texel {
         self.bytes().is_power_of_two()
     }
 
-    /// Returns the number of elements of a texel in the layout: three dwords for 12 bytes, for which no addresses are defined,
-    /// otherwise one.
-    pub(crate) fn elements(self) -> u32 {
-        if self.has_tiles() { 1 } else { 3 }
-    }
-
     /// Returns a texel with a colour, repeated to at least a dword. The colour is given as four words, the bits of floats or
     /// integers.
     pub(crate) fn pack(self, color: [u32; 4]) -> Vec<u32> {

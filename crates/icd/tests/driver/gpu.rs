@@ -10,7 +10,7 @@ use ash::vk;
 use vulkan_amdgpu_winsys::loader;
 
 /// Chips of several generations, with and without video memory of their own.
-pub(crate) const CHIPS: [&str; 6] = ["pitcairn", "polaris10", "vega10", "renoir", "navi21", "navi31"];
+pub(crate) const CHIPS: [&str; 7] = ["pitcairn", "polaris10", "vega10", "renoir", "navi21", "navi31", "gfx1201"];
 
 /// Extensions that the tests enable.
 const EXTENSIONS: &[&CStr] = &[

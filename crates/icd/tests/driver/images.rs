@@ -113,11 +113,7 @@ fn config(info: &vk::ImageCreateInfo<'_>, bytes: u32) -> SurfaceConfig {
         dimension: if info.image_type == vk::ImageType::TYPE_3D { Dimension::D3 } else { Dimension::D2 },
         mode: if info.tiling == vk::ImageTiling::LINEAR { TilingMode::Linear } else { TilingMode::Tiled2d },
         usage: SurfaceUsage::DISABLE_DCC | SurfaceUsage::NO_FMASK | SurfaceUsage::NO_HTILE,
-        ..match bytes {
-            // Laid out as three dwords.
-            12 => SurfaceConfig::new(info.extent.width * 3, info.extent.height, 4),
-            _ => SurfaceConfig::new(info.extent.width, info.extent.height, bytes),
-        }
+        ..SurfaceConfig::new(info.extent.width, info.extent.height, bytes)
     }
 }
 

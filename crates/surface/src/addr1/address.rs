@@ -116,7 +116,9 @@ impl Addresser {
         if level.mode.is_macro() && (counts.contains(&0) || info.tile_split == 0 || level.macro_tile.contains(&0)) {
             return invalid(Cause::Mode(u32::from(level.mode.number())));
         }
-        if !image.bits.is_power_of_two() || !(8..=128).contains(&image.bits) {
+        // Rows have elements of 96 bits too, tiles have not.
+        let is_row_of_96 = level.mode.is_linear() && image.bits == 96;
+        if !is_row_of_96 && (!image.bits.is_power_of_two() || !(8..=128).contains(&image.bits)) {
             return invalid(Cause::ElementBits(image.bits));
         }
         let (order, order_len) = order(level.tile_type, image.bits, level.mode.thickness());

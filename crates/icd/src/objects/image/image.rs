@@ -132,8 +132,7 @@ impl Image {
             .all(|((first, extent), whole)| first.checked_add(extent).is_some_and(|end| end <= whole));
         let chip = gpu.tiles.as_ref().filter(|_| is_inside).ok_or(UNKNOWN)?;
         let level = self.layout.texels(chip, &self.config, level).map_err(|_| UNKNOWN)?;
-        let elements = self.texel.elements();
-        Ok(Texels::Level { level: Box::new(level), first, elements, is_linear: self.layout.linear })
+        Ok(Texels::Level { level: Box::new(level), first, is_linear: self.layout.linear })
     }
 
     /// Returns a level as copy engines address it.
@@ -168,11 +167,19 @@ impl Image {
             let (offset, size, row_pitch) = (plane.offset, plane.bytes, plane.stride);
             return Ok(vk::SubresourceLayout { offset, size, row_pitch, array_pitch: 0, depth_pitch: 0 });
         }
+        // From GFX9 on the pitch of texels of 12 bytes is in dwords, so that a row may end inside of a texel.
+        let dwords = self.layout.levels.get(level as usize).map_or(0, |place| place.pitch);
         let level = self.layout.texels(chip, &self.config, level).map_err(|_| UNKNOWN)?;
         let at = |y, z| level.address(0, y, z, 0).map_err(|_| UNKNOWN);
         let first = at(0, 0)?;
         let [padded, rows, _] = level.extent();
-        let row_pitch = if rows > 1 { at(1, 0)? - first } else { u64::from(padded) * u64::from(level.element_bytes()) };
+        let row_pitch = if rows > 1 {
+            at(1, 0)? - first
+        } else if self.layout.legacy.is_none() && !self.texel.has_tiles() {
+            4 * u64::from(dwords)
+        } else {
+            u64::from(padded) * u64::from(level.element_bytes())
+        };
         let slice = if slices > 1 { at(0, 1)? - first } else { row_pitch * u64::from(rows) };
         let (offset, depth) = if self.is_volume { (first, slices) } else { (at(0, layer)?, 1) };
         let size = u64::from(depth - 1) * slice + row_pitch * u64::from(height);

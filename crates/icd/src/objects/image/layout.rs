@@ -72,7 +72,7 @@ impl Gpu {
             // Nothing here writes or reads compressed texels.
             usage: SurfaceUsage::DISABLE_DCC | SurfaceUsage::NO_FMASK | SurfaceUsage::NO_HTILE,
             modifier: modifier.and_then(|modifier| Modifier::decode(modifier).ok()),
-            ..SurfaceConfig::new(width * texel.elements(), height, texel.bytes() / texel.elements())
+            ..SurfaceConfig::new(width, height, texel.bytes())
         };
         let layout = SurfaceLayout::new(chip, &config).map_err(|_| absent)?;
         if layout.total_bytes > limits::max_allocation(self) {

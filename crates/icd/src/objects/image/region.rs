@@ -11,9 +11,8 @@ const UNKNOWN: Failure = Failure(vk::Result::ERROR_UNKNOWN);
 /// Texels in memory: a part of a level, or rows.
 #[derive(Debug)]
 pub(crate) enum Texels {
-    /// The texels of a level, starting at `first`. A texel has `elements` elements of the layout. `is_linear` is `true` if the rows
-    /// are contiguous in memory.
-    Level { level: Box<Subresource>, first: [u32; 3], elements: u32, is_linear: bool },
+    /// The texels of a level, starting at `first`. `is_linear` is `true` if the rows are contiguous in memory.
+    Level { level: Box<Subresource>, first: [u32; 3], is_linear: bool },
     /// Rows, with the distances between consecutive rows and slices in bytes.
     Rows { start: u64, row: u64, slice: u64 },
 }
@@ -39,10 +38,9 @@ impl Texels {
     /// Returns the offset of a texel in bytes, and the number of contiguous texels that start there.
     fn run(&self, [x, y, z]: [u32; 3], rest: u32, texel: u32) -> Result<(u64, u32), Failure> {
         match self {
-            Self::Level { level, first, elements, is_linear } => {
+            Self::Level { level, first, is_linear } => {
                 let at = |first: u32, more: u32| first.checked_add(more).ok_or(UNKNOWN);
-                let column = at(first[0], x)?.checked_mul(*elements).ok_or(UNKNOWN)?;
-                let address = level.address(column, at(first[1], y)?, at(first[2], z)?, 0);
+                let address = level.address(at(first[0], x)?, at(first[1], y)?, at(first[2], z)?, 0);
                 Ok((address.map_err(|_| UNKNOWN)?, if *is_linear { rest } else { 1 }))
             }
             Self::Rows { start, row, slice } => {

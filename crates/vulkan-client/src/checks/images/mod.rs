@@ -79,9 +79,8 @@ fn laid<'g>(gpu: &'g Gpu, lane: &Lane, layouts: &Layouts, case: &Case) -> Result
             && shape.layers <= most.max_array_layers
             && shape.extent[2] <= most.max_extent.depth
     });
-    // The addresses of stencil and of elements of 96 bits are known from GFX9 on.
-    let is_new = case.aspect == vk::ImageAspectFlags::STENCIL || kind.format == vk::Format::R32G32B32_SFLOAT;
-    let is_known = !is_new || layouts.level() >= GfxLevel::Gfx9;
+    // The addresses of stencil are known from GFX9 on.
+    let is_known = case.aspect != vk::ImageAspectFlags::STENCIL || layouts.level() >= GfxLevel::Gfx9;
     if !fits || !is_known {
         return Ok(None);
     }
