@@ -1,5 +1,6 @@
 //! States that no driver makes: each ends as on a card, in a fault or a hang that is reported, and the device draws again.
 
+use amdgpu_isa::{WaveSize, assemble};
 use amdgpu_winsys::{cs::registers as r, winsys::GfxLevel};
 
 use crate::{CHIPS, rig::Rig};
@@ -62,6 +63,37 @@ fn an_endless_pixel_shader_hangs_and_is_reset() {
         assert!(!rig.draw(), "{chip}");
         assert_eq!(rig.changed(), 0, "{chip}");
         assert!(!rig.sim.hangs().is_empty() || !rig.sim.complaints().is_empty(), "{chip}");
+    }
+}
+
+#[test]
+fn a_pixel_shader_that_exports_without_end_hangs_before_it_fills_memory() {
+    for chip in CHIPS {
+        let rig = Rig::new(chip);
+        let lanes = if rig.level >= GfxLevel::Gfx10 { WaveSize::Wave32 } else { WaveSize::Wave64 };
+        let words = |line: &str| assemble(rig.level, lanes, line).unwrap().dwords().to_vec();
+        // Back to the export, which has two dwords.
+        let name = if rig.level >= GfxLevel::Gfx12 { "export" } else { "exp" };
+        let program = [words(&format!("{name} mrt0 v0, v0, v0, v0")), words("s_branch 65533")].concat();
+        rig.pixel_shader(&program);
+        assert!(!rig.draw(), "{chip}");
+        let complaints = rig.sim.complaints().join("\n");
+        assert!(complaints.contains("no room for more than 256 exports"), "{chip}: {complaints}");
+        assert_eq!(rig.changed(), 0, "{chip}");
+    }
+}
+
+#[test]
+fn vertices_without_end_are_reset_and_the_device_draws_again() {
+    for chip in ["polaris10", "navi31"] {
+        let mut rig = Rig::new(chip);
+        // Nothing is in the scissor, so that the vertices are all there is to do.
+        rig.set(r::PA_SC_SCREEN_SCISSOR_BR, 0);
+        rig.vertices = u32::MAX;
+        assert!(!rig.draw(), "{chip}");
+        assert_eq!(rig.changed(), 0, "{chip}");
+        let again = Rig::new(chip);
+        assert!(again.draw() && HALF.contains(&again.changed()), "{chip}: {:?}", again.sim.complaints());
     }
 }
 

@@ -93,6 +93,9 @@ pub enum Reason {
     /// The dispatch exceeds an instruction budget of [`Limits`](crate::Limits).
     #[error("the budget of {0} instructions is used up")]
     Budget(u64),
+    /// A wave of a graphics stage exports without end: hardware has no room for what nothing takes.
+    #[error("a wave has no room for more than {0} exports")]
+    Exports(u32),
     /// The receiver of a [watched](crate::run_watched) dispatch's events ended it.
     #[error("ended by its watch")]
     Watch,

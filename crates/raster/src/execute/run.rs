@@ -50,7 +50,12 @@ pub fn draw(
             }
         }
     }
+    if memory.is_stopped() {
+        return Err(Ended::Stopped);
+    }
     pixels.flush(shaders)?;
     pixels.check()?;
+    // Tests that no sample passes access memory too.
+    pixels.drawn.fault = pixels.drawn.fault.or(pixels.access.fault);
     Ok(pixels.drawn)
 }

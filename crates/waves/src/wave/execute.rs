@@ -82,7 +82,7 @@ impl Wave {
             }
             Action::Graphics(step) => {
                 self.count_lanes_on();
-                self.graphics_step(step);
+                self.graphics_step(step)?;
             }
             Action::End => return Ok(Flow::End),
             Action::Barrier | Action::BarrierWait => return Ok(Flow::Barrier),

@@ -7,8 +7,12 @@ use super::{
 use crate::{
     alu::kernel::{Lanes, flush32},
     export::{Export, Interpolant},
+    outcome::Reason,
     program::step::{GraphicsStep, Interpolation},
 };
+
+/// The number of exports that a wave may make: more than the 64 targets of an export, and less than fills memory.
+const MOST_EXPORTS: usize = 256;
 
 /// Returns the lanes of all quads that have a lane in `mask`.
 fn quads(mask: u64) -> u64 {
@@ -25,11 +29,18 @@ fn values(graphics: &Graphics, lane: usize, attribute: u8, channel: u8) -> [u32;
 
 impl Wave {
     /// Executes an instruction of a graphics shader.
-    pub(crate) fn graphics_step(&mut self, step: &GraphicsStep) {
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::Exports`] for an export more than [`MOST_EXPORTS`].
+    pub(crate) fn graphics_step(&mut self, step: &GraphicsStep) -> Result<(), Reason> {
         let exec = self.registers.exec();
-        let Some(graphics) = &mut self.graphics else { return };
+        let Some(graphics) = &mut self.graphics else { return Ok(()) };
         match *step {
             GraphicsStep::Export { target, enabled, is_compressed, is_last, is_valid_mask, sources } => {
+                if graphics.exports.len() >= MOST_EXPORTS {
+                    return Err(Reason::Exports(MOST_EXPORTS as u32));
+                }
                 let mut values = [[0; 64]; 4];
                 for (index, to) in values.iter_mut().enumerate() {
                     if enabled >> index & 1 == 0 {
@@ -99,6 +110,7 @@ impl Wave {
                 self.registers.write(destination, &out, exec);
             }
         }
+        Ok(())
     }
 }
 

@@ -39,8 +39,8 @@ pub(in crate::execute) struct Area {
     pub(in crate::execute) has_wrong_edges: bool,
 }
 
-/// Larger coordinates would overflow the edge functions.
-const MOST: u64 = 1 << 29;
+/// The largest coordinate in units of the snapping; larger ones would overflow the edge functions.
+pub(in crate::execute) const MOST: u64 = 1 << 29;
 
 impl Area {
     /// Creates an area of three corners; `None` if it covers nothing.

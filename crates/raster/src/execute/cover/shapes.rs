@@ -2,7 +2,7 @@
 
 use crate::execute::{
     cover::bias,
-    cover::setup::{Area, ScreenCorner, Values, snapped},
+    cover::setup::{Area, MOST, ScreenCorner, Values, snapped},
     cover::thin::{Line, Point},
     geometry::clip::{self, Corner, Distances},
 };
@@ -155,6 +155,11 @@ impl Shaper<'_> {
         if self.state.samples == 1 && !geometry.lines_are_rectangles {
             return vec![Shape::Line(Line { ends, bits, width: width.round().clamp(1.0, 8192.0) as i32, bias: 0.0 })];
         }
+        // As for triangles, what is too far away covers nothing.
+        let is_far = |end: &ScreenCorner| end.x.unsigned_abs() > MOST || end.y.unsigned_abs() > MOST;
+        if ends.iter().any(is_far) {
+            return Vec::new();
+        }
         let [dx, dy] = [ends[1].x - ends[0].x, ends[1].y - ends[0].y].map(|length| length as f64);
         let length = dx.hypot(dy);
         if length == 0.0 {
@@ -162,8 +167,8 @@ impl Shaper<'_> {
         }
         let half = width / 2.0 * f64::from(1_u32 << bits) / length;
         let side = |end: &ScreenCorner, sign: f64| ScreenCorner {
-            x: end.x + (sign * -dy * half).round_ties_even() as i64,
-            y: end.y + (sign * dx * half).round_ties_even() as i64,
+            x: end.x.saturating_add((sign * -dy * half).round_ties_even() as i64),
+            y: end.y.saturating_add((sign * dx * half).round_ties_even() as i64),
             ..*end
         };
         let corners = [side(&ends[0], 1.0), side(&ends[1], 1.0), side(&ends[1], -1.0), side(&ends[0], -1.0)];

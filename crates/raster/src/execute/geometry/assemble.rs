@@ -30,6 +30,9 @@ pub(in crate::execute) struct Primitives<'d> {
 /// The number of indices that are read at once.
 const BLOCK: u64 = 1024;
 
+/// The number of vertices after which the job may have ended.
+const LOOK: u32 = 4096;
+
 impl<'d> Primitives<'d> {
     pub(in crate::execute) const fn new(state: &'d DrawState, count: u32) -> Self {
         Self { state, count, next: 0, kept: [0; 3], length: 0, number: 0, block: Vec::new(), block_start: 0 }
@@ -46,12 +49,19 @@ impl<'d> Primitives<'d> {
         let bytes = u64::from(indices.bytes);
         let end = self.block_start + self.block.len() as u64 / bytes;
         if self.block.is_empty() || place < self.block_start || place >= end {
-            let length = BLOCK.min(u64::from(indices.count) - place);
+            // Indices that the draw does not use need not be mapped.
+            let length = BLOCK.min(u64::from(indices.count) - place).min(u64::from(self.count - at));
             self.block = vec![0; (length * bytes) as usize];
             self.block_start = place;
-            if let Err(fault) = memory.load(indices.va.wrapping_add(place * bytes), &mut self.block) {
+            let va = indices.va.wrapping_add(place * bytes);
+            if let Err(fault) = memory.load(va, &mut self.block) {
                 drawn.fault = drawn.fault.or(Some(MemoryFault { is_write: false, ..fault }));
-                self.block.fill(0);
+                // Those in front of the end of a mapping are read.
+                for (number, index) in (0..).zip(self.block.chunks_exact_mut(bytes as usize)) {
+                    if memory.load(va.wrapping_add(number * bytes), index).is_err() {
+                        index.fill(0);
+                    }
+                }
             }
         }
         let from = ((place - self.block_start) * bytes) as usize;
@@ -67,10 +77,12 @@ impl<'d> Primitives<'d> {
         index == value & mask
     }
 
-    /// Returns the next primitive.
+    /// Returns the next primitive; `None` at the end, or if the job has ended.
     pub(in crate::execute) fn next(&mut self, memory: &dyn Memory, drawn: &mut Drawn) -> Option<Primitive> {
         loop {
-            if self.next >= self.count {
+            // Vertices may be many that make no primitive.
+            let looks = self.next.is_multiple_of(LOOK) && self.next > 0;
+            if self.next >= self.count || looks && memory.is_stopped() {
                 return None;
             }
             let index = self.index(self.next, memory, drawn);
