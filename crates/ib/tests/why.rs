@@ -71,6 +71,10 @@ fn the_json_of_every_incident_fits_the_schema_that_the_command_prints() {
     for name in ["fetched.txt", "without-rings.txt", "pasted.md"] {
         fits(&json(&[&format!("reports/{name}")]), name);
     }
+    for entry in fs::read_dir(data("wordings")).unwrap() {
+        let path = entry.unwrap().path();
+        fits(&json(&[path.to_str().unwrap()]), &path.display().to_string());
+    }
     let all: Vec<_> = INCIDENTS.iter().map(|(name, _)| file(name)).collect();
     let all: Vec<_> = all.iter().map(String::as_str).collect();
     let value = json(&all);

@@ -21,6 +21,8 @@ const LONGEST: f64 = 75.0;
 const MOST_INCIDENTS: usize = 400;
 /// The entries of one kind that are kept of an incident; more are counted.
 const MOST: usize = 32;
+/// The index of a fault that is counted with another one, and whose lines say nothing new.
+const FOLDED: usize = usize::MAX;
 
 /// A collector of incidents.
 #[derive(Debug, Default)]
@@ -30,8 +32,12 @@ pub(crate) struct Gatherer {
     done: Vec<Incident>,
     dropped: u64,
     bridge: Option<Event>,
-    /// The last refusal of the security processor while nothing else was wrong with the GPU.
-    refusal: Option<(Option<Bus>, Event)>,
+    /// The last event that is of interest only if a hang follows, such as a refusal of the security processor.
+    lead: Option<(Option<Bus>, Event)>,
+    /// The first line of the kernel about an invalid access of its own, whose function follows.
+    oops: Option<(String, Option<Stamp>, Place)>,
+    /// The GPUs that did not recover, and where the inputs tell so.
+    lost: Vec<(Option<Bus>, Place)>,
     last_stamp: Option<Stamp>,
     /// The GPU of the last line that named one, for lines that follow without it.
     last_touched: usize,
@@ -71,9 +77,22 @@ impl Gatherer {
             Message::Psp { command } if self.find(line.gpu).is_none() && is_lead(command) => {
                 let (text, stamp) = (format!("PSP refuses {}", short(command)), line.stamp);
                 let event = Event { kind: Kind::Psp, text, number: None, is_after: false, count: 1, stamp, place };
-                self.refusal = Some((line.gpu, event));
+                self.lead = Some((line.gpu, event));
                 return;
             }
+            Message::DisplayFirmware(text) if self.find(line.gpu).is_none() => {
+                // Many displays report one while they start, and nothing follows.
+                let (kind, text) = (Kind::DisplayFirmware, text.to_owned());
+                let event = Event { kind, text, number: None, is_after: false, count: 1, stamp: line.stamp, place };
+                self.lead = Some((line.gpu, event));
+                return;
+            }
+            Message::Oops(text) => {
+                self.oops = Some((short(text), line.stamp, place));
+                return;
+            }
+            Message::OopsAt(at) => return self.oops_at(line, at, place),
+            Message::Killed { .. } if self.find(None).is_none() => return,
             _ => {}
         }
         self.narrow(line, &message);
@@ -109,7 +128,7 @@ impl Gatherer {
     /// Forgets the clock and the kernel, before another input.
     pub(crate) fn next_input(&mut self) {
         self.close_all();
-        (self.kernel, self.last_stamp, self.bridge, self.refusal) = (Kernel::default(), None, None, None);
+        self.forget();
     }
 
     /// Returns the incidents in order, and the number of others that were not kept.
@@ -170,13 +189,40 @@ impl Gatherer {
 
     fn reboot(&mut self) {
         self.close_all();
-        (self.kernel, self.last_stamp, self.bridge, self.refusal) = (Kernel::default(), None, None, None);
+        self.forget();
     }
 
-    /// Forgets firmware files that were missing, because the driver started without them.
+    /// Forgets what is true of one run of the kernel alone.
+    fn forget(&mut self) {
+        (self.kernel, self.last_stamp, self.bridge, self.lead) = (Kernel::default(), None, None, None);
+        (self.oops, self.lost) = (None, Vec::new());
+    }
+
+    /// Adds the function in which the kernel failed, if it is one of the graphics drivers.
+    fn oops_at(&mut self, line: &Line<'_>, at: &str, place: Place) {
+        // The lines of one report follow each other; a warning has the same form without the first line.
+        const MOST_LINES: u64 = 40;
+        const MODULES: [&str; 4] = ["[amdgpu]", "[gpu_sched]", "[ttm]", "[amdttm]"];
+        let Some((what, stamp, first)) = self.oops.take() else { return };
+        let is_near = first.input == place.input && place.line.saturating_sub(first.line) <= MOST_LINES;
+        if is_near && MODULES.iter().any(|module| at.contains(module)) {
+            let function = at.split(['+', ' ']).next().unwrap_or(at);
+            let text = format!("{what}, in {}", short(function));
+            self.line(&Line { stamp, ..*line }, Message::KernelBug(&text), first);
+        }
+    }
+
+    /// Forgets firmware files that were missing, because the driver started without them, and that the GPU was lost.
     fn started(&mut self, gpu: Option<Bus>) {
         let is_own = |incident: &Incident| gpu.is_none() || incident.gpu.is_none() || incident.gpu == gpu;
         self.open.retain(|incident| !(is_own(incident) && incident.is_firmware_alone()));
+        let is_over = |incident: &Incident| is_own(incident) && incident.end == End::Failed;
+        let (over, open) = std::mem::take(&mut self.open).into_iter().partition(is_over);
+        self.open = open;
+        for incident in over {
+            self.push(incident);
+        }
+        self.lost.retain(|(of, _)| gpu.is_some() && *of != gpu);
         self.fault = None;
         self.last_touched = self.open.len().saturating_sub(1);
     }
@@ -222,11 +268,23 @@ impl Gatherer {
         }
     }
 
-    fn push(&mut self, incident: Incident) {
+    fn push(&mut self, mut incident: Incident) {
         let has_news = !incident.rings.is_empty() || !incident.faults.is_empty() || !incident.events.is_empty();
         if !has_news && incident.steps.is_empty() && !incident.is_wedged && incident.end == End::Unknown {
             // The GPU's state was dumped, and nothing else happened.
             return;
+        }
+        // Where no line names the GPU, it is the one that was lost, unless several were.
+        let is_single = self.lost.len() == 1;
+        let gpu = incident.gpu;
+        let is_own = |(of, _): &&(Option<Bus>, Place)| *of == gpu || gpu.is_none() && is_single;
+        incident.after_failure = self.lost.iter().find(is_own).map(|(_, place)| *place);
+        match incident.end {
+            End::Failed if incident.after_failure.is_none() => {
+                self.lost.extend(incident.last_place.map(|place| (gpu, place)));
+            }
+            End::Full | End::Recovered => self.lost.retain(|(of, _)| *of != gpu),
+            _ => {}
         }
         if let Some(last) = self.done.last_mut().filter(|last| is_same_kind(last, &incident)) {
             last.repeats += 1 + incident.repeats;
@@ -281,11 +339,11 @@ impl Gatherer {
                 incident.events.push(bridge);
             }
         }
-        if let Some((of, refusal)) = self.refusal.take() {
-            let gap = stamp.zip(refusal.stamp).and_then(|(now, then)| now.since(then));
+        if let Some((of, lead)) = self.lead.take() {
+            let gap = stamp.zip(lead.stamp).and_then(|(now, then)| now.since(then));
             let is_own = of.is_none() || gpu.is_none() || of == gpu;
             if is_own && gap.is_none_or(|gap| gap.abs() < LONGEST) {
-                incident.events.push(refusal);
+                incident.events.push(lead);
             }
         }
         self.open.push(incident);
@@ -339,6 +397,10 @@ fn begins(message: &Message<'_>) -> bool {
             | Message::FaultStatus { .. }
             | Message::FaultClient { .. }
             | Message::Psp { .. }
+            | Message::DisplayFirmware(_)
+            | Message::Killed { .. }
+            | Message::Oops(_)
+            | Message::OopsAt(_)
             | Message::Kernel(_)
             | Message::Parameters(_)
             | Message::Bridge(_)
@@ -545,10 +607,7 @@ fn apply(
             incident.faults.get_mut(fault?)?.client = Some(short(name));
             return fault;
         }
-        Message::Illegal { is_register } => {
-            let what = if is_register { "register access" } else { "opcode" };
-            event(incident, Kind::Illegal, format!("illegal {what} in the command stream"), None);
-        }
+        Message::Illegal { what } => event(incident, Kind::Illegal, format!("illegal {what}"), None),
         Message::Mes { message } => {
             event(incident, Kind::Mes, format!("MES does not answer {}", short(message)), None);
         }
@@ -583,10 +642,20 @@ fn apply(
             event(incident, Kind::Unreachable, short(text), None);
             incident.end = End::Failed;
         }
+        Message::AllOnes(text) => event(incident, Kind::AllOnes, short(text), None),
+        Message::BusError(text) => event(incident, Kind::Bridge, short(text), None),
+        Message::DisplayFirmware(text) => event(incident, Kind::DisplayFirmware, text.to_owned(), None),
+        Message::Killed { process } => event(incident, Kind::Killed, short(process), None),
+        Message::KernelBug(text) => event(incident, Kind::KernelBug, short(text), None),
         Message::HardwareError(text) => event(incident, Kind::HardwareError, short(text), None),
         Message::KfdStuck(text) => event(incident, Kind::KfdStuck, short(text), None),
         Message::Dumping => incident.has_dump = true,
-        Message::Kernel(_) | Message::Parameters(_) | Message::Bridge(_) | Message::Started { .. } => {}
+        Message::Kernel(_)
+        | Message::Parameters(_)
+        | Message::Bridge(_)
+        | Message::Started { .. }
+        | Message::Oops(_)
+        | Message::OopsAt(_) => {}
     }
     None
 }
@@ -606,8 +675,10 @@ fn time_out(incident: &mut Incident, ring: &str, jobs: Option<(u64, u64)>, (stam
 
 /// Names the process of the fault or of the ring in the lines before.
 fn name(incident: &mut Incident, process: Process, fault: Option<usize>) -> Option<usize> {
-    if let Some(known) = fault.and_then(|fault| incident.faults.get_mut(fault)) {
-        known.process.get_or_insert(process);
+    if let Some(index) = fault {
+        if let Some(known) = incident.faults.get_mut(index) {
+            known.process.get_or_insert(process);
+        }
         return fault;
     }
     if let Some(ring) = incident.rings.last_mut() {
@@ -624,12 +695,15 @@ fn page_fault(incident: &mut Incident, fault: PageFault) -> Option<usize> {
         let space = (fault.vmid, fault.pasid);
         (space == (None, None) || (known.vmid, known.pasid) == space)
             && (&known.hub, known.is_after_reset) == (&fault.hub, fault.is_after_reset)
-            && known.process.as_ref().map(|process| process.pid) == fault.process.as_ref().map(|process| process.pid)
+            && fault
+                .process
+                .as_ref()
+                .is_none_or(|process| known.process.as_ref().is_some_and(|known| known.pid == process.pid))
             && known.address.is_some()
     });
     if let Some(index) = same {
         incident.faults[index].count += 1;
-        return None;
+        return Some(FOLDED);
     }
     if incident.faults.len() >= MOST {
         return None;

@@ -17,12 +17,19 @@ pub(crate) struct Entry {
     pub(crate) is_kernel: bool,
 }
 
-/// Parses a line of `journalctl -o json`; `None` for other lines.
+/// Parses a line of `journalctl -o json`, `json-seq` or `json-sse`; `None` for other lines.
 pub(crate) fn json(line: &str) -> Option<Entry> {
+    let line = line.trim_start_matches('\x1e');
+    let line = line.strip_prefix("data: ").unwrap_or(line).trim_start_matches(['[', ',', ' ']);
+    let line = line.trim_end().trim_end_matches([',', ']']);
     if !line.starts_with('{') || !line.contains("\"MESSAGE\"") {
         return None;
     }
-    let value: Value = serde_json::from_str(line.trim()).ok()?;
+    entry(&serde_json::from_str(line).ok()?)
+}
+
+/// Returns the entry of an object of JSON.
+fn entry(value: &Value) -> Option<Entry> {
     let text = |name: &str| value.get(name).and_then(Value::as_str);
     let message = match value.get("MESSAGE")? {
         Value::String(text) => text.clone(),
@@ -43,6 +50,47 @@ pub(crate) fn json(line: &str) -> Option<Entry> {
 
 fn stamp(micros: &str) -> Option<Stamp> {
     Some(Stamp::boot(Duration::from_micros(micros.trim().parse().ok()?).as_secs_f64()))
+}
+
+/// Returns `true` if an input begins as a journal in JSON does that has a field on each line: `journalctl -o json-pretty`, and what
+/// other tools make of `-o json`.
+pub(crate) fn has_field_lines(head: &[u8]) -> bool {
+    let is_break = |byte: &u8| matches!(byte, b'[' | b'{') || byte.is_ascii_whitespace();
+    let start = head.iter().position(|byte| !is_break(byte)).unwrap_or(head.len());
+    let (before, after) = head.split_at(start);
+    let names: [&[u8]; 3] = [b"\"MESSAGE\"", b"\"__CURSOR\"", b"\"_TRANSPORT\""];
+    let has = |name: &[u8]| after.windows(name.len()).any(|window| window == name);
+    before.contains(&b'{') && before.contains(&b'\n') && after.starts_with(b"\"") && names.iter().any(|name| has(name))
+}
+
+/// A reader of a journal in JSON that has a field on each line.
+#[derive(Debug, Default)]
+pub(crate) struct Fields {
+    object: serde_json::Map<String, Value>,
+    /// The number of the line with the message.
+    number: u64,
+}
+
+impl Fields {
+    /// Reads a line. Returns the entry that it ends, and the number of the line with its message.
+    pub(crate) fn line(&mut self, line: &str, number: u64) -> Option<(Entry, u64)> {
+        const NAMES: [&str; 5] =
+            ["MESSAGE", "_SOURCE_MONOTONIC_TIMESTAMP", "__MONOTONIC_TIMESTAMP", "_TRANSPORT", "SYSLOG_IDENTIFIER"];
+        if line.starts_with('}') {
+            return Some((entry(&Value::Object(std::mem::take(&mut self.object)))?, self.number));
+        }
+        let (name, value) = line.strip_prefix('"')?.split_once('"')?;
+        let value = value.trim_start().strip_prefix(':')?.trim().trim_end_matches(',');
+        if NAMES.contains(&name)
+            && let Ok(value) = serde_json::from_str(value)
+        {
+            if name == "MESSAGE" {
+                self.number = number;
+            }
+            self.object.insert(name.to_owned(), value);
+        }
+        None
+    }
 }
 
 /// A reader of the export format.

@@ -17,6 +17,11 @@ pub(crate) struct Process {
 }
 
 impl Process {
+    /// Returns the name for people: some systems tell the process ID alone.
+    pub(crate) fn called(&self) -> String {
+        if self.name.is_empty() { format!("process {}", self.pid) } else { self.name.clone() }
+    }
+
     /// Returns `true` for a job of the kernel itself.
     pub(crate) fn is_kernel(&self) -> bool {
         self.pid == 0 && self.name.is_empty()
@@ -42,6 +47,9 @@ pub(crate) fn short(text: &str) -> String {
 
 /// The bits of a fault's status, which the status itself has. They are most of the lines of a log with many faults.
 const BITS: [&str; 5] = ["MORE_FAULTS:", "WALKER_ERROR:", "PERMISSION_FAULTS:", "MAPPING_ERROR:", "RW:"];
+
+/// The text about registers of the power controller that read all ones.
+const ALL_ONES: &str = "the power controller's registers read all ones";
 
 /// A message of the kernel.
 #[derive(Clone, Debug, PartialEq)]
@@ -89,11 +97,15 @@ pub(crate) enum Message<'t> {
     /// The client of a page fault, by name.
     FaultClient { name: &'t str },
     /// The command processor met something that it cannot execute.
-    Illegal { is_register: bool },
+    Illegal { what: &'static str },
     /// The scheduler's firmware does not answer.
     Mes { message: &'t str },
     /// The power controller does not answer.
     Smu { message: Option<u32>, parameter: Option<u32> },
+    /// Registers of the GPU read all ones: it is off, or not on the bus.
+    AllOnes(&'t str),
+    /// The bus reports an error of the GPU, which it may recover from.
+    BusError(&'t str),
     /// The security processor refuses a command.
     Psp { command: &'t str },
     /// A firmware file is missing.
@@ -122,6 +134,16 @@ pub(crate) enum Message<'t> {
     HardwareError(&'t str),
     /// A queue of ROCm is stuck.
     KfdStuck(&'t str),
+    /// The display's microcontroller reports an error.
+    DisplayFirmware(&'t str),
+    /// The kernel begins to tell of an invalid access of its own, by a function that follows.
+    Oops(&'t str),
+    /// The function and module in which the kernel failed or warns.
+    OopsAt(&'t str),
+    /// The kernel's graphics drivers failed.
+    KernelBug(&'t str),
+    /// The kernel killed a process because memory was used up.
+    Killed { process: &'t str },
 }
 
 use Message as M;
@@ -130,12 +152,13 @@ impl<'t> Message<'t> {
     /// Recognises a message of the driver.
     #[expect(clippy::too_many_lines, reason = "an arm for each first letter")]
     pub(crate) fn driver(text: &'t str) -> Option<Self> {
+        let text = without_head(text);
         let rest = |prefix: &str| text.strip_prefix(prefix);
         if BITS.iter().any(|bits| text.starts_with(bits)) {
             return None;
         }
         let known = match text.as_bytes().first()? {
-            b'r' if text.starts_with("ring ") => ring(rest("ring ")?),
+            b'r' if text.starts_with("ring ") => ring(text),
             b'r' => {
                 if let Some(rest) = rest("reset compute queue (") {
                     return Some(M::Step(rest.split_once(')').map_or(text, |(queue, _)| &text[..=21 + queue.len()])));
@@ -178,15 +201,21 @@ impl<'t> Message<'t> {
                 old_address(text).or_else(|| status(text))
             }
             b'[' => fault(text).or_else(|| {
-                (text.starts_with("[CRTC:") && text.ends_with("flip_done timed out")).then_some(M::DisplayWaits)
+                let is_late = ["flip_done timed out", "commit wait timed out", "hw_done timed out"];
+                let is_late = is_late.iter().any(|late| text.ends_with(late));
+                (text.starts_with("[CRTC:") && is_late).then_some(M::DisplayWaits)
             }),
             b'i' => {
                 if let Some(address) = rest("in page starting at address ") {
                     let address = address.split_whitespace().next().and_then(hexadecimal)?;
                     return Some(M::FaultAddress { address });
                 }
+                if let Some(process) = rest("in process ") {
+                    return Process::parse(process).map(M::Process);
+                }
                 rest("ib ring test failed").map(|_| M::PartFailed { text, error: last_number(text) })
             }
+            b'f' if text.starts_with("for process ") => rest("for process ").and_then(Process::parse).map(M::Process),
             b'F' | b'f' => start_with_f(text),
             b'D' => {
                 if let Some(file) = rest("Direct firmware load for ") {
@@ -200,6 +229,9 @@ impl<'t> Message<'t> {
                 if let Some(end) = rest("device wedged, ") {
                     return Some(M::Wedged { is_recovered: !end.starts_with("needs recovery") });
                 }
+                if text.contains("DMCUB error") {
+                    return Some(M::DisplayFirmware("the display's microcontroller (DMUB) reports an error"));
+                }
                 text.starts_with("device lost from bus").then_some(M::Unreachable(text))
             }
             b'I' if text.starts_with("Initialized amdgpu ") => Some(M::Started { text }),
@@ -207,11 +239,7 @@ impl<'t> Message<'t> {
             b'a' if text.starts_with("amdgpu_device_ip_resume failed") => {
                 Some(M::PartFailed { text, error: last_number(text) })
             }
-            b'I' => {
-                let end = rest("Illegal ")?;
-                let is_register = end.starts_with("register access in command stream");
-                (is_register || end.starts_with("opcode in command stream")).then_some(M::Illegal { is_register })
-            }
+            b'I' => illegal(text),
             b'T' => text
                 .starts_with("The CPFW hasn't support pipe reset")
                 .then_some(M::Step(text))
@@ -220,8 +248,8 @@ impl<'t> Message<'t> {
             b'W' => text.starts_with("Waiting for fences timed out").then_some(M::DisplayWaits),
             b'E' => {
                 let end = rest("ERROR: ")?;
-                let is_hardware = end.contains("HW CTF");
-                if end.starts_with("GPU over temperature range") {
+                let is_hardware = end.contains("HW CTF") || end.contains("HW Critical Temperature Fault");
+                if end.starts_with("GPU over temperature range") || end.starts_with("GPU HW Critical") {
                     return Some(M::TooHot { is_off: false, is_hardware });
                 }
                 (end.starts_with("System is going to shutdown") || end.starts_with("GPU HW CTF"))
@@ -236,7 +264,9 @@ impl<'t> Message<'t> {
             }
             b'p' => rest("psp gfx command ").and_then(|rest| Some(M::Psp { command: rest.split_once(" failed")?.0 })),
             b'K' => rest("Kernel command line: ").map(M::Parameters),
-            b'u' => text.starts_with("uncorrectable hardware error").then_some(M::HardwareError(text)),
+            b'l' if text.starts_with("last message was failed ret is ") => {
+                Some(M::Smu { message: None, parameter: None })
+            }
             _ => None,
         };
         known.or_else(|| unusual(text))
@@ -254,8 +284,67 @@ impl<'t> Message<'t> {
             let is_trouble = ["Link Down", "Card not present", "AER: Uncorrect", "AER: Multiple Uncorrect"];
             return is_trouble.iter().any(|word| text.contains(word)).then_some(M::Bridge(text));
         }
-        None
+        if let Some(at) = text.strip_prefix("RIP: 0010:").or_else(|| text.strip_prefix("pc : ")) {
+            return Some(M::OopsAt(at));
+        }
+        if let Some(at) = text.strip_prefix("kernel BUG at ") {
+            return at.starts_with("drivers/gpu/drm/").then_some(M::KernelBug(text));
+        }
+        if let Some(killed) = text.split_once("Killed process ").map(|(_, killed)| killed) {
+            let name = killed.split_once('(').and_then(|(_, name)| name.split_once(')')).map(|(name, _)| name)?;
+            return text.contains("ut of memory").then_some(M::Killed { process: name });
+        }
+        let is_oops = text.starts_with("BUG: kernel NULL pointer dereference")
+            || text.starts_with("BUG: unable to handle ")
+            || text.starts_with("general protection fault")
+            || text.starts_with("Oops: general protection fault")
+            || text.starts_with("Unable to handle kernel ");
+        is_oops.then_some(M::Oops(text))
     }
+}
+
+/// Removes the number of an event in braces, which stands before messages about errors of hardware, such as `{1}`, and the name of
+/// the older driver of the power controller.
+fn without_head(text: &str) -> &str {
+    let text = text.strip_prefix("[powerplay]").map_or(text, str::trim_start);
+    let inner = text.strip_prefix('{').and_then(|rest| rest.split_once('}'));
+    match inner.filter(|(number, _)| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())) {
+        Some((_, rest)) => rest.trim_start(),
+        None => text,
+    }
+}
+
+/// Recognises what an engine met in its commands and cannot execute.
+///
+/// Source: Linux `gfx_vN_0.c` (`priv_reg_irq`, `priv_inst_irq`, `bad_op_irq`), `sdma_vN.c` (`process_illegal_inst_irq`).
+fn illegal(text: &str) -> Option<Message<'_>> {
+    let end = text.strip_prefix("Illegal ")?;
+    let kinds = [
+        ("register access in command stream", "register access in the command stream"),
+        ("opcode in command stream", "opcode in the command stream"),
+        ("instruction in command stream", "instruction in the command stream"),
+        ("instruction in SDMA command stream", "instruction in a copy engine's command stream"),
+    ];
+    let (_, what) = kinds.into_iter().find(|(start, _)| end.starts_with(start))?;
+    Some(M::Illegal { what })
+}
+
+/// Recognises errors of hardware that cannot be corrected. Lines that count none, or that say so, are no errors.
+///
+/// Source: Linux `amdgpu_ras.c` (`amdgpu_ras_error_print_error_data`, `amdgpu_ras_global_ras_isr`,
+/// `amdgpu_ras_interrupt_poison_consumption_handler`), `gfx_v9_0.c`, `kfd_int_process_v9.c`.
+fn hardware_error(text: &str) -> Option<Message<'_>> {
+    let is_other = ["RAS poison consumption is issued", "poison is consumed by client", "CP EDC/ECC error detected"];
+    let is_counted = text.contains("uncorrectable hardware error") && text.contains("detected");
+    let is_event = text.starts_with("RAS event of type ERREVENT_ATHUB_INTERRUPT detected");
+    if !is_counted && !is_event && !is_other.iter().any(|words| text.contains(words)) {
+        return None;
+    }
+    // The number before "new uncorrectable" or "uncorrectable".
+    let (head, _) = text.split_once("uncorrectable hardware error").unwrap_or((text, ""));
+    let mut words = head.split_whitespace().rev().filter(|word| *word != "new");
+    let is_none = is_counted && matches!(words.next(), Some("0" | "no"));
+    (!is_none).then_some(M::HardwareError(text))
 }
 
 /// Returns the messages whose start differs between versions.
@@ -265,16 +354,29 @@ fn unusual(text: &str) -> Option<Message<'_>> {
     {
         return Some(M::Unreachable(text));
     }
-    if text.contains(" uncorrectable hardware error") && text.contains("detected") {
-        return Some(M::HardwareError(text));
+    if let Some(error) = hardware_error(text) {
+        return Some(error);
+    }
+    // The core of PCI, with the driver's name before.
+    let is_off = text.contains("change power state from D3") && text.contains("inaccessible");
+    if is_off || text.starts_with("not ready ") && text.ends_with("giving up") {
+        return Some(M::Unreachable(text));
+    }
+    if text.starts_with("PCI error: detected callback") || text.starts_with("PCIe Bus Error: severity=Uncorrect") {
+        return Some(M::BusError(text));
+    }
+    let is_late = ["flip_done timed out", "hw_done timed out", "commit wait timed out"];
+    if is_late.contains(&text) {
+        return Some(M::DisplayWaits);
     }
     (text.contains(" shutdown due to GPU ") && text.contains("CTF"))
         .then(|| M::TooHot { is_off: true, is_hardware: text.contains("HW CTF") })
 }
 
-fn ring(text: &str) -> Option<Message<'_>> {
+fn ring(whole: &str) -> Option<Message<'_>> {
+    let text = whole.strip_prefix("ring ")?;
     if let Some((ring, error)) = text.split_once(" test failed (") {
-        return (!ring.contains(' ')).then(|| M::PartFailed { text, error: last_number(error) });
+        return (!ring.contains(' ')).then(|| M::PartFailed { text: whole, error: last_number(error) });
     }
     let (ring, rest) = text.split_once(" timeout, ")?;
     if ring.contains(' ') {
@@ -303,11 +405,12 @@ fn start_with_s(text: &str) -> Option<Message<'_>> {
             let (_, value) = registers.split_once(name)?;
             u32::try_from(hexadecimal(value.split_whitespace().next()?)?).ok()
         };
-        return Some(M::Smu { message: value("SMN_C2PMSG_66:"), parameter: value("SMN_C2PMSG_82:") });
+        let (message, parameter) = (value("SMN_C2PMSG_66:"), value("SMN_C2PMSG_82:"));
+        return Some(if message == Some(u32::MAX) { M::AllOnes(ALL_ONES) } else { M::Smu { message, parameter } });
     }
     let rest = rest.strip_prefix("No response msg_reg: ")?;
     let message = rest.split_whitespace().next().and_then(hexadecimal).and_then(|value| u32::try_from(value).ok());
-    Some(M::Smu { message, parameter: None })
+    Some(if message == Some(u32::MAX) { M::AllOnes(ALL_ONES) } else { M::Smu { message, parameter: None } })
 }
 
 fn start_with_g(text: &str) -> Option<Message<'_>> {
@@ -319,8 +422,8 @@ fn start_with_g(text: &str) -> Option<Message<'_>> {
         return status(text);
     }
     let rest = text.strip_prefix("GPU ")?;
-    if rest.starts_with("over temperature range") {
-        return Some(M::TooHot { is_off: false, is_hardware: rest.contains("HW CTF") });
+    if rest.starts_with("over temperature range") || rest.starts_with("HW Critical Temperature Fault") {
+        return Some(M::TooHot { is_off: false, is_hardware: rest.starts_with("HW") || rest.contains("HW CTF") });
     }
     if rest.starts_with("reset begin!") || rest.starts_with("jobs stop begin!") {
         let source = rest.split_once("Source:").and_then(|(_, source)| source.trim().parse().ok());
@@ -361,8 +464,15 @@ fn start_with_f(text: &str) -> Option<Message<'_>> {
     if text.starts_with("Fatal error during GPU init") {
         return Some(M::NotStarted { text });
     }
-    if let Some(error) = rest("Failed to initialize parser ") {
+    if let Some(error) = rest("Failed to initialize parser ").or_else(|| rest("Failed to process the buffer list ")) {
         return Some(M::Refused { error: last_number(error)? });
+    }
+    if let Some(sent) = rest("failed to send message ").or_else(|| rest("Failed to send message ")) {
+        return smu_message(sent);
+    }
+    if let Some(sent) = rest("failed send message: ") {
+        // `failed send message: NAME (INDEX) param: 0x00000000 response 0xffffffc2`: -62, no answer in time.
+        return sent.ends_with("0xffffffc2").then_some(M::Smu { message: None, parameter: None });
     }
     if rest("Failed to pin framebuffer with error ").is_some() {
         return Some(M::NotPinned { error: last_number(text)? });
@@ -382,7 +492,46 @@ fn mes(text: &str) -> Option<Message<'_>> {
     }
     let rest = text.strip_prefix("MES")?;
     let rest = rest.strip_prefix('(').and_then(|rest| rest.split_once(')')).map_or(rest, |(_, rest)| rest);
+    if let Some(number) = rest.strip_prefix(" failed to response msg=") {
+        // Up to Linux 6.8 with the number of the message.
+        return Some(M::Mes { message: number.trim().parse().ok().and_then(mes_message).unwrap_or(number) });
+    }
     Some(M::Mes { message: rest.strip_prefix(" failed to respond to msg=")? })
+}
+
+/// Returns the name of a message to the scheduler's firmware.
+///
+/// Source: Linux `mes_v11_api_def.h`, `enum MES_SCH_API_OPCODE`.
+fn mes_message(number: usize) -> Option<&'static str> {
+    const NAMES: [&str; 15] = [
+        "SET_HW_RSRC",
+        "SET_SCHEDULING_CONFIG",
+        "ADD_QUEUE",
+        "REMOVE_QUEUE",
+        "PERFORM_YIELD",
+        "SET_GANG_PRIORITY_LEVEL",
+        "SUSPEND",
+        "RESUME",
+        "RESET",
+        "SET_LOG_BUFFER",
+        "CHANGE_GANG_PRORITY",
+        "QUERY_SCHEDULER_STATUS",
+        "PROGRAM_GDS",
+        "SET_DEBUG_VMID",
+        "MISC",
+    ];
+    NAMES.get(number).copied()
+}
+
+/// Parses what older drivers of the power controller print of a message without an answer: `18a ret is 65535`, and
+/// `0x26, response 0x0`.
+///
+/// Source: Linux `powerplay/smumgr` (`smu7_smumgr.c`, `vega20_smumgr.c`).
+fn smu_message(text: &str) -> Option<Message<'_>> {
+    let (message, answer) = text.split_once(" ret is ").or_else(|| text.split_once(", response "))?;
+    let is_silent = matches!(answer.trim(), "0" | "65535" | "-1" | "0x0" | "0xffff" | "0xffffffff");
+    let message = u32::try_from(hexadecimal(message.trim())?).ok();
+    is_silent.then_some(M::Smu { message, parameter: None })
 }
 
 /// Parses `[gfxhub] page fault (src_id:0 ring:24 vmid:4 pasid:10)` and its older forms.

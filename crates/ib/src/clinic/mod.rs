@@ -31,7 +31,7 @@ use amdgpu_isa::{Listing, WaveSize};
 use self::{
     gather::Gatherer,
     incident::{Event, Incident, Kind, Place},
-    journal::{Entry, Export},
+    journal::{Entry, Export, Fields},
     kernel::{Kernel, Release},
     line::{Line, Origin},
     message::Message,
@@ -85,6 +85,8 @@ pub(crate) struct Clinic {
 struct Reading {
     input: usize,
     export: Export,
+    /// The reader of a journal in JSON with a field on each line, for inputs of that form.
+    fields: Option<Fields>,
     events: Uevents,
     /// The devcoredump that is being read.
     dump: Option<(String, Place)>,
@@ -121,12 +123,17 @@ impl Clinic {
                 .iter()
                 .any(|sign| memory_contains(&head, sign.as_bytes()));
         let is_dmesg_json = head.trim_ascii_start().starts_with(b"{") && memory_contains(&head, b"\"dmesg\": [");
-        let mut reading = Reading { input, is_radv, is_dmesg_json, ..Reading::default() };
+        let fields = (!is_dmesg_json && journal::has_field_lines(&head)).then(Fields::default);
+        let mut reading = Reading { input, fields, is_radv, is_dmesg_json, ..Reading::default() };
         let mut all: Box<dyn Read + '_> = Box::new(head.as_slice().chain(reader));
         if let Some(text) = utf16(&head, &mut all).map_err(failed)? {
+            if text.len() >= MOST_KEPT / 2 {
+                self.notes.push(format!("{name}: of text in UTF-16 the first {} MiB were read", MOST_KEPT >> 20));
+            }
             all = Box::new(io::Cursor::new(text));
         }
-        let wanted = if is_radv || is_dmesg_json { Wanted::All } else { Wanted::Words };
+        let is_whole = is_radv || is_dmesg_json || reading.fields.is_some();
+        let wanted = if is_whole { Wanted::All } else { Wanted::Words };
         scan::lines(all, wanted, |number, bytes| self.bytes(&mut reading, number, bytes)).map_err(failed)?;
         self.end(reading);
         Ok(())
@@ -269,7 +276,8 @@ impl Clinic {
         } else {
             self.text(reading, number, &text);
         }
-        if reading.dump.is_some() || reading.is_radv || reading.is_dmesg_json { Wanted::All } else { Wanted::Words }
+        let is_whole = reading.dump.is_some() || reading.is_radv || reading.is_dmesg_json || reading.fields.is_some();
+        if is_whole { Wanted::All } else { Wanted::Words }
     }
 
     fn text(&mut self, reading: &mut Reading, number: u64, text: &str) {
@@ -295,6 +303,12 @@ impl Clinic {
         }
         if reading.is_dmesg_json {
             return self.dmesg_json(reading, unquoted.trim(), place);
+        }
+        if let Some(fields) = &mut reading.fields {
+            if let Some((entry, line)) = fields.line(unquoted.trim(), number) {
+                self.entry(reading, &entry, Place { line, ..place });
+            }
+            return;
         }
         if let Some(entry) = journal::json(unquoted) {
             return self.entry(reading, &entry, place);
@@ -406,6 +420,7 @@ impl Message<'_> {
                 | Self::OldFault { .. }
                 | Self::FaultStatus { .. }
                 | Self::FaultClient { .. }
+                | Self::Smu { .. }
         )
     }
 }
@@ -416,13 +431,16 @@ fn is_log(text: &str) -> bool {
     line.stamp.is_some() && line.text.len() < text.len() && !text.starts_with("time:")
 }
 
-/// Returns the text of an input in UTF-16, which begins with a mark and which shells of Windows write; `None` for other inputs, of
-/// which nothing is read.
+/// Returns the text of an input in UTF-16, which shells of Windows write, with a mark at its start or without; `None` for other
+/// inputs, of which nothing is read.
 fn utf16(head: &[u8], reader: &mut impl Read) -> io::Result<Option<Vec<u8>>> {
     let is_little = match head {
         [0xff, 0xfe, ..] => true,
         [0xfe, 0xff, ..] => false,
-        _ => return Ok(None),
+        _ => match is_little_without_mark(head) {
+            Some(is_little) => is_little,
+            None => return Ok(None),
+        },
     };
     let mut bytes = Vec::new();
     reader.take(MOST_KEPT as u64).read_to_end(&mut bytes)?;
@@ -430,6 +448,19 @@ fn utf16(head: &[u8], reader: &mut impl Read) -> io::Result<Option<Vec<u8>>> {
     let unit = |pair: &[u8; 2]| if is_little { u16::from_le_bytes(*pair) } else { u16::from_be_bytes(*pair) };
     let text = char::decode_utf16(units.iter().map(unit)).map(|letter| letter.unwrap_or(char::REPLACEMENT_CHARACTER));
     Ok(Some(text.collect::<String>().into_bytes()))
+}
+
+/// Returns `true` if text has a NUL in each second byte, from the second one on, `false` from the first one on, and `None` if it has
+/// not.
+fn is_little_without_mark(head: &[u8]) -> Option<bool> {
+    let (pairs, _) = head[..head.len().min(512)].as_chunks::<2>();
+    let most = |is_nul: fn(&[u8; 2]) -> bool| {
+        pairs.len() >= 8 && pairs.iter().filter(|pair| is_nul(pair)).count() * 10 >= pairs.len() * 9
+    };
+    if most(|pair| pair[0] != 0 && pair[1] == 0) {
+        return Some(true);
+    }
+    most(|pair| pair[0] == 0 && pair[1] != 0).then_some(false)
 }
 
 fn memory_contains(bytes: &[u8], part: &[u8]) -> bool {
@@ -552,3 +583,5 @@ fn instruction(code: &str) -> Option<String> {
 mod tests;
 #[cfg(test)]
 mod variations;
+#[cfg(test)]
+mod wordings;

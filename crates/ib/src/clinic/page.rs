@@ -208,7 +208,8 @@ fn process(incident: &Incident) -> String {
         } else {
             format!(", thread {}", process.thread)
         };
-        format!("{} (PID {}{thread})", process.name, process.pid)
+        let name = if process.name.is_empty() { "name unknown" } else { &process.name };
+        format!("{name} (PID {}{thread})", process.pid)
     };
     match incident.process() {
         Some(process) if process.is_kernel() => "none: a job of the kernel itself".to_owned(),
@@ -256,6 +257,7 @@ fn consequences(incident: &Incident) -> String {
         let what = match event.kind {
             Kind::LostInterrupt => format!("an interrupt of ring {} was lost (harmless after a reset)", event.text),
             Kind::Refused if event.number == Some(-125) => "submissions are cancelled (-125)".to_owned(),
+            Kind::Killed => format!("the kernel killed {} for lack of memory", event.text),
             _ => event.text.clone(),
         };
         if event.count > 1 { format!("{what}, {} times", event.count) } else { what }

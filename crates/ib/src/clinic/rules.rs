@@ -34,12 +34,14 @@ pub(crate) enum Class {
     Requested,
     CheckFailed,
     SecurityProcessor,
+    DisplayFirmware,
+    KernelBug,
     Unknown,
 }
 
 impl Class {
     /// All classes with the names in JSON, the exit codes of `--exit-class`, and what they mean.
-    pub(crate) const TABLE: [(Self, &'static str, u8, &'static str); 22] = [
+    pub(crate) const TABLE: [(Self, &'static str, u8, &'static str); 24] = [
         (Self::Overheated, "overheated", 10, "the GPU was too hot"),
         (Self::LinkLost, "link-lost", 11, "the GPU was no longer reachable"),
         (Self::HardwareError, "hardware-error", 12, "memory or another part reported an uncorrectable error"),
@@ -61,6 +63,8 @@ impl Class {
         (Self::Requested, "requested", 28, "somebody asked for the reset"),
         (Self::CheckFailed, "check-failed", 29, "a check of amdgpu-smoke failed"),
         (Self::SecurityProcessor, "security-processor", 31, "the security processor (PSP) failed first"),
+        (Self::DisplayFirmware, "display-firmware", 32, "the display's microcontroller (DMUB) failed first"),
+        (Self::KernelBug, "kernel-bug", 33, "the kernel's graphics driver failed itself"),
         (Self::Unknown, "unknown", 30, "the inputs do not tell"),
     ];
 
@@ -192,14 +196,17 @@ pub(crate) fn is_compositor(process: &Process) -> bool {
 type Rule = fn(&Incident) -> Option<Cause>;
 
 /// The rules, in the order in which they outrank each other.
-const RULES: [Rule; 24] = [
+const RULES: [Rule; 28] = [
+    after_failure,
     overheated,
     link_lost,
     hardware_error,
+    kernel_bug,
     firmware_missing,
     not_started,
     power_controller,
     security_processor,
+    all_ones,
     not_resumed,
     scheduler_firmware,
     invalid_commands,
@@ -216,6 +223,7 @@ const RULES: [Rule; 24] = [
     requested,
     out_of_memory,
     lost_interrupt,
+    display_firmware,
     check_failed,
 ];
 
@@ -245,7 +253,7 @@ pub(crate) fn cause(incident: &Incident) -> Cause {
 
 fn who(incident: &Incident) -> String {
     match incident.process() {
-        Some(process) if !process.is_kernel() => process.name.clone(),
+        Some(process) if !process.is_kernel() => process.called(),
         _ => "the program".to_owned(),
     }
 }
@@ -297,6 +305,69 @@ fn ring_name(incident: &Incident) -> &str {
     incident.ring().map_or("", |ring| &ring.ring)
 }
 
+/// A GPU that did not recover completes no job any more.
+fn after_failure(incident: &Incident) -> Option<Cause> {
+    let failure = incident.after_failure?;
+    Some(
+        new(Class::Unknown, Confidence::Likely, "a consequence: this GPU did not recover from the incident before")
+            .blame(Blame::No, "no program can use this GPU until the machine is restarted")
+            .lines([failure])
+            .lines(incident.place)
+            .next("restart the machine, and read the incident before"),
+    )
+}
+
+fn kernel_bug(incident: &Incident) -> Option<Cause> {
+    let first = incident.before(Kind::KernelBug)?;
+    Some(
+        new(
+            Class::KernelBug,
+            Confidence::Certain,
+            format!("the kernel's graphics driver failed itself: {}{}", first.text, lead(incident, first.stamp)),
+        )
+        .blame(Blame::No, "programs must not be able to make the kernel fail, whatever they ask for")
+        .lines([first.place])
+        .also("memory that something else overwrote, or faulty RAM, if the function differs each time")
+        .next("restart the machine: the thread that failed holds its locks for ever")
+        .next("try another kernel; report it with the whole text from the first line to the end of the trace"),
+    )
+}
+
+/// Registers that read all ones while nothing else tells that the GPU is gone.
+fn all_ones(incident: &Incident) -> Option<Cause> {
+    let first = incident.before(Kind::AllOnes)?;
+    Some(
+        new(
+            Class::LinkLost,
+            Confidence::Possible,
+            format!("{}: the GPU is powered off, or no longer reachable{}", first.text, lead(incident, first.stamp)),
+        )
+        .blame(Blame::No, "a program cannot remove the card from the bus")
+        .lines([first.place])
+        .also("runtime suspend (D3cold) from which the GPU does not come back, power supply, riser or cable")
+        .next("test with amdgpu.runpm=0 and pcie_aspm=off; check seat, cable and power plugs")
+        .next("look at the lines before about pcieport and the power state (D3cold)"),
+    )
+}
+
+fn display_firmware(incident: &Incident) -> Option<Cause> {
+    let first = incident.before(Kind::DisplayFirmware)?;
+    let waits = incident.of(Kind::DisplayWaits).next();
+    Some(
+        new(
+            Class::DisplayFirmware,
+            Confidence::Possible,
+            format!("no ring timed out: {}, and the display waits for a picture to be shown", first.text),
+        )
+        .blame(Blame::No, "programs give this microcontroller no commands")
+        .lines([first.place])
+        .lines(waits.map(|event| event.place))
+        .also("power saving of the panel (PSR, Replay), a cable or dock, clocks of the display")
+        .next("as a test, no power saving of the panel: amdgpu.dcdebugmask=0x10 (PSR), 0x410 (and Replay)")
+        .next("update the firmware package (dcn_*_dmcub.bin) and the kernel"),
+    )
+}
+
 fn overheated(incident: &Incident) -> Option<Cause> {
     let first = incident.before(Kind::TooHot).or_else(|| incident.before(Kind::PowerOff))?;
     let off = incident.of(Kind::PowerOff).next();
@@ -332,6 +403,21 @@ fn link_lost(incident: &Incident) -> Option<Cause> {
 
 fn hardware_error(incident: &Incident) -> Option<Cause> {
     let first = incident.before(Kind::HardwareError)?;
+    if incident.of(Kind::HardwareError).all(|event| counts_all_ones(&event.text)) {
+        return Some(
+            new(
+                Class::HardwareError,
+                Confidence::Possible,
+                format!(
+                    "{}: counters that read all ones, as they do while the GPU sleeps or is unreachable",
+                    first.text
+                ),
+            )
+            .blame(Blame::No, "no program takes part in it")
+            .lines([first.place])
+            .next("read the counters in /sys/class/drm/card*/device/ras while the GPU is awake (power/control: on)"),
+        );
+    }
     Some(
         new(Class::HardwareError, Confidence::Certain, format!("{}{}", first.text, lead(incident, first.stamp)))
             .blame(Blame::No, "the hardware reports the error itself")
@@ -341,19 +427,29 @@ fn hardware_error(incident: &Incident) -> Option<Cause> {
     )
 }
 
+/// Returns `true` if the number of errors is a multiple of what a counter of 16 bits that reads all ones gives.
+fn counts_all_ones(text: &str) -> bool {
+    let (head, _) = text.split_once("uncorrectable").unwrap_or((text, ""));
+    let count = head.split_whitespace().rev().find_map(|word| word.parse::<u64>().ok());
+    count.is_some_and(|count| count > 0 && count % 0xffff == 0)
+}
+
 fn power_controller(incident: &Incident) -> Option<Cause> {
     let first = incident.before(Kind::Smu)?;
+    let (text, blame) = if incident.is_hang() {
+        let text = format!("the power controller hung first: {}{}", first.text, lead(incident, first.stamp));
+        (text, format!("{} only drew when it happened", who(incident)))
+    } else {
+        let text = format!("the power controller hung: {}; no ring timed out", first.text);
+        (text, "programs give the power controller no commands".to_owned())
+    };
     Some(
-        new(
-            Class::PowerController,
-            Confidence::Likely,
-            format!("the power controller hung first: {}{}", first.text, lead(incident, first.stamp)),
-        )
-        .blame(Blame::No, format!("{} only drew when it happened", who(incident)))
-        .lines(incident.of(Kind::Smu).map(|event| event.place).chain(incident.ring().map(|ring| ring.place)))
-        .also("a monitor that polls the metrics, undervolting or overclocking, GFXOFF, the power supply")
-        .next("power the machine off and on: a warm restart may leave the controller stuck")
-        .next("as a test: stop monitoring tools, undo overclocking, update BIOS and firmware"),
+        new(Class::PowerController, Confidence::Likely, text)
+            .blame(Blame::No, blame)
+            .lines(incident.of(Kind::Smu).map(|event| event.place).chain(incident.ring().map(|ring| ring.place)))
+            .also("a monitor that polls the metrics, undervolting or overclocking, GFXOFF, the power supply")
+            .next("power the machine off and on: a warm restart may leave the controller stuck")
+            .next("as a test: stop monitoring tools, undo overclocking, update BIOS and firmware"),
     )
 }
 
@@ -440,16 +536,23 @@ fn not_started(incident: &Incident) -> Option<Cause> {
 
 fn scheduler_firmware(incident: &Incident) -> Option<Cause> {
     let first = incident.before(Kind::Mes)?;
+    // These messages make the firmware wait until the queue's work stops. Queues of ROCm and of programs have no time-out.
+    let waits = ["REMOVE_QUEUE", "SUSPEND", "RESET"].iter().any(|message| first.text.ends_with(message));
+    let has_queue = incident.of(Kind::KfdStuck).next().is_some() || incident.source == Some(6);
+    let text = format!("the scheduler's firmware hung first: {}{}", first.text, lead(incident, first.stamp));
+    let cause = if waits && (has_queue || incident.ring().is_none()) {
+        new(Class::SchedulerFirmware, Confidence::Possible, text)
+            .blame(Blame::Unknown, "the firmware may wait for a queue of a program whose work does not stop")
+            .also("a kernel of ROCm or work of a user queue that is endless: the firmware cannot take its queue away")
+    } else {
+        new(Class::SchedulerFirmware, Confidence::Likely, text)
+            .blame(Blame::No, "the firmware hung before any job was late")
+    };
     Some(
-        new(
-            Class::SchedulerFirmware,
-            Confidence::Likely,
-            format!("the scheduler's firmware hung first: {}{}", first.text, lead(incident, first.stamp)),
-        )
-        .blame(Blame::No, "the firmware hung before any job was late")
-        .lines([first.place])
-        .next("update the firmware package (GC and MES) and the kernel")
-        .next("as a test on GFX11: amdgpu.mes=0 where the chip allows it"),
+        cause
+            .lines([first.place])
+            .next("update the firmware package (GC and MES) and the kernel")
+            .next("as a test on GFX11: amdgpu.mes=0 where the chip allows it"),
     )
 }
 
@@ -483,8 +586,7 @@ fn page_fault(incident: &Incident) -> Option<Cause> {
         return None;
     }
     let process = fault.process.as_ref().or_else(|| incident.process());
-    let name =
-        process.filter(|process| !process.is_kernel()).map_or("the program".to_owned(), |process| process.name.clone());
+    let name = process.filter(|process| !process.is_kernel()).map_or("the program".to_owned(), Process::called);
     let access = fault.access();
     let by = match fault.accessor() {
         Some(Accessor::Commands) => "the command processor",
@@ -532,6 +634,11 @@ fn page_fault(incident: &Incident) -> Option<Cause> {
     if samples {
         cause = cause.next("look for a client that closed a window or was killed just before");
     }
+    if incident.source == Some(4) || incident.of(Kind::KfdStuck).next().is_some() {
+        return Some(cause.next(format!(
+            "run {name} with AMD_SERIALIZE_KERNEL=3 and AMD_LOG_LEVEL=3, or under rocgdb, to learn the kernel of ROCm"
+        )));
+    }
     cause = cause.next(format!(
         "run {name} with RADV_DEBUG=hang (Vulkan) and give the folder radv_dumps_* to this command: it names the buffer at the address"
     ));
@@ -560,10 +667,14 @@ fn kernel_fault(incident: &Incident) -> Option<Cause> {
 fn late_fence(incident: &Incident) -> Option<Cause> {
     let ring = incident.ring()?;
     let (signaled, emitted) = ring.jobs?;
+    // An engine that cannot be reset is in trouble itself, beside its interrupt.
+    let smu = incident.of(Kind::Smu).find(|event| event.is_after);
+    let failed = incident.steps.iter().find(|step| step.is_done == Some(false));
+    let confidence = if smu.is_some() || failed.is_some() { Confidence::Possible } else { Confidence::Likely };
     (signaled == emitted).then(|| {
-        new(
+        let cause = new(
             Class::LostInterrupt,
-            Confidence::Likely,
+            confidence,
             format!(
                 "the work of ring {} was done when its time was over (job {emitted}): an interrupt was lost or late",
                 ring.ring
@@ -571,8 +682,16 @@ fn late_fence(incident: &Incident) -> Option<Cause> {
         )
         .blame(Blame::No, "the job was completed")
         .lines([ring.place])
-        .also("a job that ended just when the time was over")
-        .next("as tests: pci=nomsi for the card's slot, another slot, irqbalance off; look for a busy CPU")
+        .lines(smu.map(|event| event.place))
+        .also("a job that ended just when the time was over");
+        let cause = match smu {
+            Some(smu) => cause
+                .also(format!("power of the engine or its controller: {} during the reset", smu.text))
+                .next("as a test, another firmware package or kernel; note the versions of SMU driver and firmware"),
+            None if failed.is_some() => cause.also("an engine in trouble: its ring could not be reset"),
+            None => cause,
+        };
+        cause.next("as tests: pci=nomsi for the card's slot, another slot, irqbalance off; look for a busy CPU")
     })
 }
 
@@ -787,12 +906,19 @@ fn out_of_memory(incident: &Incident) -> Option<Cause> {
         .of(Kind::NotPinned)
         .next()
         .map_or("", |_| ", and the framebuffer of the display was not pinned in VRAM");
+    let killed = incident.of(Kind::Killed).next();
+    let killer = killed.map_or(String::new(), |event| {
+        format!(
+            "; the kernel then killed {}, because the memory of the system, of which GTT is a part, was used up",
+            event.text
+        )
+    });
     Some(
         new(
             Class::OutOfMemory,
             Confidence::Certain,
             format!(
-                "no hang: the buffers of one submission do not fit into VRAM and GTT (error -12, no memory){pinned}"
+                "no hang: the buffers of one submission do not fit into VRAM and GTT (error -12, no memory){pinned}{killer}"
             ),
         )
         .blame(
@@ -800,6 +926,7 @@ fn out_of_memory(incident: &Incident) -> Option<Cause> {
             "the lines name no process: the one that uses most is not always the one that was refused",
         )
         .lines(incident.events.iter().filter(is_memory).map(|event| event.place).chain([first.place]))
+        .lines(killed.map(|event| event.place))
         .also("a leak, much pinned memory, or VRAM that is fragmented for the framebuffer")
         .next("see who has the memory: amdgpu-budget (or fdinfo of each process)")
         .next("smaller textures or one program less; on an APU a larger GTT (ttm.pages_limit) or carve-out"),
@@ -837,6 +964,8 @@ fn nothing(incident: &Incident) -> Cause {
     let waits = incident.of(Kind::DisplayWaits).next();
     let text = if cancelled.is_some_and(|event| event.number == Some(-125)) {
         "the inputs do not tell: submissions of a context are cancelled (-125), which is the consequence of a reset that the inputs do not have"
+    } else if cancelled.is_some_and(|event| event.number == Some(-19)) {
+        "the inputs do not tell: submissions are refused because the GPU is gone (-19), which is a consequence"
     } else if let Some(event) = cancelled {
         return new(Class::InvalidCommands, Confidence::Possible, format!("the kernel refused a submission as invalid ({}): the driver in user space made a mistake, or a handle was gone", event.text))
             .lines([event.place])
@@ -871,9 +1000,17 @@ mod tests {
         let classes: HashSet<_> = Class::TABLE.iter().map(|row| row.0).collect();
         let names: HashSet<_> = Class::TABLE.iter().map(|row| row.1).collect();
         let codes: HashSet<_> = Class::TABLE.iter().map(|row| row.2).collect();
-        assert_eq!((classes.len(), names.len(), codes.len()), (22, 22, 22));
+        assert_eq!((classes.len(), names.len(), codes.len()), (24, 24, 24));
         // The last class of the enum is in the table, and so are all before it.
         assert_eq!(Class::Unknown as usize, Class::TABLE.len() - 1);
         assert!(codes.iter().all(|code| *code >= 10), "codes below have other meanings");
+    }
+
+    #[test]
+    fn the_schema_has_each_class() {
+        let schema: serde_json::Value = serde_json::from_str(super::super::SCHEMA).unwrap();
+        let known = &schema["$defs"]["incident"]["properties"]["cause"]["properties"]["class"]["enum"];
+        let known: HashSet<_> = known.as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
+        assert_eq!(known, Class::TABLE.iter().map(|row| row.1).collect());
     }
 }

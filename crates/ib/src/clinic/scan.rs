@@ -47,6 +47,15 @@ static WORDS: LazyLock<Option<Regex>> = LazyLock::new(|| {
         "UTCL2",
         "Failing VM page",
         "because the context is lost",
+        "last message was failed ret is",
+        "ailed to send message",
+        "BUG: ",
+        "kernel BUG at ",
+        "general protection fault",
+        "Unable to handle kernel ",
+        "[gpu_sched]",
+        "[ttm]",
+        "Killed process ",
     ];
     let words: Vec<_> = words.iter().map(|word| regex::escape(word)).collect();
     Regex::new(&words.join("|")).ok()

@@ -1,7 +1,7 @@
 //! The state after an incident, in words.
 
 use super::{
-    incident::{End, Incident, Kind},
+    incident::{End, Event, Incident, Kind},
     rules::{Class, cause},
 };
 
@@ -53,7 +53,10 @@ impl Incident {
             },
             End::Failed => {
                 let error = self.reset_error.map(|error| format!(" (error {error})")).unwrap_or_default();
-                let part = self.of(Kind::PartFailed).next().map(|part| format!(": {}", part.text)).unwrap_or_default();
+                // Tests fail while a hung engine is stopped; what does not come back is the part that is of interest.
+                let is_resume = |part: &&Event| part.text.starts_with("resume of ");
+                let part = self.of(Kind::PartFailed).find(is_resume).or_else(|| self.of(Kind::PartFailed).next());
+                let part = part.map(|part| format!(": {}", part.text)).unwrap_or_default();
                 State {
                     name: "failed",
                     text: format!(
@@ -82,6 +85,10 @@ impl Incident {
                     of("continues", "no ring timed out: reads give 0, writes are dropped, and the program goes on")
                 }
                 Class::LostInterrupt => of("continues", "the work goes on"),
+                Class::KernelBug => of(
+                    "failed",
+                    "a thread of the kernel ended in the middle of its work; what it held stays locked until a restart",
+                ),
                 _ => of("unknown", "the inputs do not tell"),
             },
             End::Unknown if self.method.is_some() => State {
