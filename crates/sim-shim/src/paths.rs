@@ -6,7 +6,7 @@ use std::{
     sync::atomic::{AtomicU8, Ordering},
 };
 
-use amdgpu_sim::sysfs::{DEBUG, FIRST_RENDER_MINOR, RESCAN};
+use amdgpu_sim::sysfs::{CLOCKS, COREDUMPS, DEBUG, FIRST_RENDER_MINOR, RESCAN, STATE};
 use amdgpu_sim_world::{CLASSES, SW_SYNC, is_server_thread};
 use nix::errno::Errno;
 
@@ -17,8 +17,15 @@ use crate::{
 };
 
 /// Directories that the world replaces as a whole: what is really there is hidden.
-const REPLACED: [&[u8]; 5] =
-    [b"/dev/dri", b"/sys/class/drm", b"/sys/bus/pci/devices", b"/sys/bus/pci/drivers/amdgpu", DEBUG.as_bytes()];
+const REPLACED: [&[u8]; 7] = [
+    b"/dev/dri",
+    b"/sys/class/drm",
+    b"/sys/bus/pci/devices",
+    b"/sys/bus/pci/drivers/amdgpu",
+    CLOCKS.as_bytes(),
+    COREDUMPS.as_bytes(),
+    DEBUG.as_bytes(),
+];
 /// The world has every character device of DRM's major number.
 const DRM_DEVICES: &[u8] = b"/sys/dev/char/226:";
 /// The world's devices sit on root complexes of their own.
@@ -149,7 +156,7 @@ fn is_ours(path: &[u8]) -> bool {
     REPLACED.iter().any(below)
         || path == CLASSES.as_bytes() && lacks_drm()
         || path.starts_with(DRM_DEVICES)
-        || path == RESCAN.as_bytes()
+        || [RESCAN, STATE].iter().any(|file| path == file.as_bytes())
         || is_sw_sync(path)
         || is_device(path)
 }
@@ -244,13 +251,21 @@ mod tests {
             "/sys/class/drm/card0",
             "/dev/sw_sync",
             "/sys/bus/pci/rescan",
+            "/sys/power/state",
+            "/sys/class/rtc/rtc0/wakealarm",
             "/sys/kernel/debug/dri/0",
         ] {
             assert!(is_ours(ours.as_bytes()), "{ours}");
         }
-        for other in
-            ["/dev", "/dev/drink", "/dev/sw_sync/x", "/sys/classes", "/sys/dev/char/22:1", "/sys/devices/pci0000:00/x"]
-        {
+        for other in [
+            "/dev",
+            "/dev/drink",
+            "/dev/sw_sync/x",
+            "/sys/classes",
+            "/sys/dev/char/22:1",
+            "/sys/devices/pci0000:00/x",
+            "/sys/power",
+        ] {
             assert!(!is_ours(other.as_bytes()), "{other}");
         }
     }

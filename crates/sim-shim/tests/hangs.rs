@@ -68,6 +68,33 @@ fn a_hang_is_told_with_its_saved_ib_and_summed_up_and_can_fail_the_run() {
     assert!(report.text("simulator.txt").contains(&format!("(saved as {saved})")));
 }
 
+/// R250, R251 and R252.
+#[test]
+fn the_kernel_keeps_a_core_dump_of_a_job_that_timed_out_in_the_form_of_its_release() {
+    for (linux, has_ibs) in [("6.12", false), ("7.2", true)] {
+        let mut run = command(LAUNCHER);
+        run.args(["run", "--gpu", "navi21", "--shader-instructions", "1000", "--lockup-timeout", "300,300"]);
+        run.args(["--linux", linux, "--shim"]).arg(shim()).arg("--").arg(guest()).arg("coredump");
+        let output = run.output().expect("the launcher");
+        let (dump, said) = (text(&output.stdout), text(&output.stderr));
+        assert_eq!(code(&output), Some(0), "{linux}: {said}");
+        assert!(dump.starts_with("**** AMDGPU Device Coredump ****\nversion: 1\n"), "{linux}: {dump}");
+        let always = [
+            "Ring Name: comp_1.0.0",
+            "real vram size: ",
+            "[gfxhub] Page fault observed",
+            "VRAM lost check is skipped!",
+        ];
+        for line in always {
+            assert!(dump.contains(line), "{linux}: {line}: {dump}");
+        }
+        assert!(dump.contains(&format!("kernel: {linux}.0\n")), "{dump}");
+        for line in ["\nvmid: ", "\npasid: ", "\nIB #0 0x", " thread: guest PID: "] {
+            assert_eq!(dump.contains(line), has_ibs, "{linux}: {line}: {dump}");
+        }
+    }
+}
+
 #[test]
 fn without_the_switch_the_commands_status_stays_and_the_hang_is_told_all_the_same() {
     let output = hanging(&["--lockup-timeout", "300,300"], &["waits"]).output().expect("the launcher");

@@ -152,6 +152,11 @@ fn a_gpu_is_removed_and_found_again_by_writing_to_sysfs() {
 }
 
 #[test]
+fn a_write_to_the_state_of_the_computer_suspends_its_gpus_and_wakes_them() {
+    both_ways(&["suspend"]);
+}
+
+#[test]
 fn root_resets_one_gpu_by_reading_a_file_of_debugfs() {
     launched("navi21,renoir", &["recover"]);
     hosted("navi21,renoir", &["recover"]);

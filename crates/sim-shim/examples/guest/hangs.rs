@@ -1,5 +1,10 @@
 //! Jobs that hang.
 
+use std::{
+    fs,
+    time::{Duration, Instant},
+};
+
 use amdgpu_winsys::{
     cs::{Queue, Stream, Submission, pm4},
     heaps::{AllocateInfo, MemoryManager, TableOptions},
@@ -36,4 +41,33 @@ pub(crate) fn hang(arguments: &[String]) {
         // The wave is given up, long before the time of the job is over.
         std::thread::sleep(std::time::Duration::from_secs(1));
     }
+}
+
+/// A job times out. Its core dump appears, is found from the card, and goes when it is written to.
+pub(crate) fn coredump() {
+    const DATA: &str = "/sys/class/devcoredump/devcd1/data";
+    let data = || fs::read(DATA);
+    let disabled = "/sys/class/devcoredump/disabled";
+    assert!(data().is_err() && fs::read_to_string(disabled).is_ok_and(|text| text == "0\n"));
+    hang(&["waits".to_owned()]);
+    let begun = Instant::now();
+    while data().is_err() {
+        assert!(begun.elapsed() < Duration::from_secs(30), "no core dump");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let text = data().expect(DATA);
+    let by_card = fs::read("/sys/class/drm/card0/device/devcoredump/data");
+    assert_eq!(by_card.ok().as_ref(), Some(&text));
+    let vendor = fs::read_to_string("/sys/class/devcoredump/devcd1/failing_device/vendor");
+    assert_eq!(vendor.ok().as_deref(), Some("0x1002\n"));
+    print!("{}", String::from_utf8_lossy(&text));
+    hang(&["waits".to_owned()]);
+    std::thread::sleep(Duration::from_secs(1));
+    assert!(fs::metadata("/sys/class/devcoredump/devcd2").is_err(), "one at a time");
+    fs::write(DATA, "x").expect("a write");
+    assert!(data().is_err(), "it is gone");
+    assert!(fs::metadata("/sys/class/drm/card0/device/devcoredump").is_err());
+    assert_eq!(fs::write(disabled, "2").unwrap_err().raw_os_error(), Some(libc::EINVAL));
+    fs::write(disabled, "1\n").expect("a write");
+    assert!(fs::read_to_string(disabled).is_ok_and(|text| text == "1\n"));
 }

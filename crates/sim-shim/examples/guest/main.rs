@@ -53,6 +53,8 @@ fn main() -> ExitCode {
         "recover" => hotplug::recover(),
         "power" => power::power(),
         "sleep" => power::sleep(),
+        "suspend" => power::suspend(),
+        "coredump" => hangs::coredump(),
         "screen" => screen::screen(),
         "lease" => screen::lease(),
         "share" => descriptors::share(),

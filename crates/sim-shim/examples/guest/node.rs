@@ -53,7 +53,11 @@ pub(crate) fn ioctl_as<A>(fd: &impl AsRawFd, request: Request, argument: &mut A)
 
 /// A BO in system memory; its handle.
 pub(crate) fn create(fd: &impl AsRawFd, size: u64) -> Result<u32, Errno> {
-    let mut request = GemCreate { bo_size: size, alignment: 0, domains: GTT, domain_flags: 0 };
+    create_in(fd, size, GTT)
+}
+
+pub(crate) fn create_in(fd: &impl AsRawFd, size: u64, domains: u64) -> Result<u32, Errno> {
+    let mut request = GemCreate { bo_size: size, alignment: 0, domains, domain_flags: 0 };
     ioctl(fd, &mut request)?;
     let (answer, _) = GemCreateAnswer::read_from_prefix(request.as_bytes()).expect("large enough");
     Ok(answer.handle)

@@ -5,7 +5,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::node::{RENDER, census};
+use amdgpu_winsys::uapi::GemDomain;
+
+use crate::node::{self, RENDER, census};
 
 const DEVICE: &str = "/sys/class/drm/card0/device";
 
@@ -79,4 +81,31 @@ pub(crate) fn sleep() {
     let causes = [&format!("read {monitor}/temp1_input"), "open", "close", "write power/control"];
     let expected = causes.map(|cause| format!("{by}{cause}\n")).concat();
     assert!(census().ends_with(&format!("card0 active woken 4\n{expected}")), "{}", census());
+}
+
+/// The whole computer sleeps: memory leaves VRAM, and all goes on.
+pub(crate) fn suspend() {
+    const STATE: &str = "/sys/power/state";
+    const ALARM: &str = "/sys/class/rtc/rtc0/wakealarm";
+    let file = node::open(RENDER);
+    let handle = node::create_in(&file, 1 << 20, GemDomain::VRAM.bits()).expect("a BO");
+    let used = || ["vram", "gtt"].map(|heap| number(&format!("mem_info_{heap}_used")));
+    let [vram, gtt] = used();
+    assert!(vram >= 1 << 20);
+    assert_eq!(fs::read_to_string(STATE).expect(STATE), "freeze mem\n");
+    let refused = |path: &str, text: &str| fs::write(path, text).unwrap_err().raw_os_error();
+    let answers = ["disk", "standby\n", "mem mem"].map(|text| refused(STATE, text));
+    assert_eq!(answers, [Some(libc::EPERM), Some(libc::EINVAL), Some(libc::EINVAL)]);
+    assert_eq!(used(), [vram, gtt], "nothing slept");
+
+    assert_eq!(fs::read_to_string(ALARM).expect(ALARM), "");
+    fs::write(ALARM, "+30\n").expect("an alarm");
+    assert_eq!(refused(ALARM, "+40"), Some(libc::EBUSY), "one is set");
+    assert!(fs::read_to_string(ALARM).expect(ALARM).trim().parse::<u64>().is_ok());
+    fs::write(STATE, "mem").expect("a sleep");
+    assert_eq!(used(), [0, gtt + vram], "nothing returns by itself");
+    assert_eq!(fs::read_to_string(ALARM).expect(ALARM), "", "it has rung");
+    node::close_handle(&file, handle).expect("the file works as before");
+    let done = std::process::Command::new("sh").args(["-c", &format!("echo freeze > {STATE}")]).status().expect("sh");
+    assert!(done.success(), "another program");
 }

@@ -13,12 +13,12 @@ use std::{
         mpsc,
     },
     thread,
-    time::Duration,
+    time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
 use amdgpu_sim::{
     Client as _, LoadScript, Profile, SimDevice, SimKernel, SimMachine, SimOptions, chip, on_behalf_of,
-    sysfs::{Place, Store, is_true},
+    sysfs::{Place, Store, WakeAlarm, check_sleep, is_true},
 };
 use amdgpu_uapi::Request;
 use nix::{
@@ -76,6 +76,8 @@ pub struct Server {
     machine: SimMachine,
     devices: Mutex<Slots>,
     directory: Mutex<Option<Directory>>,
+    /// The alarm of the computer's clock.
+    alarm: Mutex<WakeAlarm>,
     files: Files,
     seats: Arc<Seats>,
     /// The connections of processes of other users, which have their own limit.
@@ -214,6 +216,7 @@ impl Server {
             machine,
             devices: Mutex::new(Slots::new(devices)),
             directory: Mutex::new(Some(directory)),
+            alarm: Mutex::default(),
             files,
             seats: Arc::default(),
             strangers: Arc::default(),
@@ -235,6 +238,7 @@ impl Server {
             let round = || {
                 std::thread::sleep(BETWEEN_COMPLAINTS);
                 speaker.print_complaints();
+                speaker.update_coredumps();
                 ControlFlow::Continue(())
             };
             keep_on("the printing of complaints", round, |what| speaker.say(what));
@@ -468,6 +472,10 @@ impl Server {
                 Store::Remove | Store::Rescan if !is_true(&written.text)? => Ok(()),
                 Store::Remove => self.remove(device?),
                 Store::Rescan => self.rescan(),
+                Store::Suspend => self.suspend(&written.text),
+                Store::Coredump(number) => self.delete_coredump(number),
+                Store::DisableCoredumps => self.disable_coredumps(&written.text),
+                Store::Alarm => self.set_alarm(|alarm| alarm.write(&written.text, seconds())),
             })
         });
     }
@@ -479,9 +487,58 @@ impl Server {
             return Err(Errno::ENODEV);
         }
         device.unplug();
-        let removed = self.directory.lock().as_ref().map_or(Ok(()), |directory| directory.remove(device));
+        let removed = self.directory.lock().as_mut().map_or(Ok(()), |directory| directory.remove(device));
         drop(devices);
         removed.map_err(|error| errno_of(&error))
+    }
+
+    /// Suspends the computer with all its GPUs, and wakes it at once: a night takes no time here, and whatever alarm is set rings.
+    fn suspend(&self, text: &[u8]) -> Result<(), Errno> {
+        check_sleep(text)?;
+        let devices: Vec<_> = self.devices.lock().present().cloned().collect();
+        // Those that are asleep wake if another one refuses.
+        let asleep = devices.iter().map(SimDevice::suspend).collect::<Result<Vec<_>, _>>()?;
+        drop(asleep);
+        self.set_alarm(|alarm| {
+            *alarm = WakeAlarm::default();
+            Ok(())
+        })
+    }
+
+    /// Changes the alarm of the computer's clock, and its file.
+    fn set_alarm(&self, change: impl FnOnce(&mut WakeAlarm) -> Result<(), amdgpu_uapi::Errno>) -> Result<(), Errno> {
+        let mut alarm = self.alarm.lock();
+        change(&mut alarm)?;
+        let directory = self.directory.lock();
+        let written = directory.as_ref().map_or(Ok(()), |directory| directory.write_alarm(&alarm.text(seconds())));
+        written.map_err(|error| errno_of(&error))
+    }
+
+    /// Shows core dumps of jobs that have timed out, and deletes old ones.
+    fn update_coredumps(&self) {
+        let devices = self.devices.lock();
+        let mut directory = self.directory.lock();
+        if let Some(Err(error)) = directory.as_mut().map(|directory| directory.update_coredumps(&devices)) {
+            self.say(&format!("a core dump could not be written: {error}"));
+        }
+    }
+
+    /// Deletes a core dump.
+    fn delete_coredump(&self, number: u64) -> Result<(), Errno> {
+        let mut directory = self.directory.lock();
+        let deleted = directory.as_mut().map_or(Ok(false), |directory| directory.delete_coredump(number));
+        if deleted.map_err(|error| errno_of(&error))? { Ok(()) } else { Err(Errno::ENODEV) }
+    }
+
+    /// Ends core dumps for good.
+    fn disable_coredumps(&self, text: &[u8]) -> Result<(), Errno> {
+        let text = text.strip_suffix(b"\n").unwrap_or(text);
+        if text != b"1" {
+            return Err(Errno::EINVAL);
+        }
+        let mut directory = self.directory.lock();
+        let done = directory.as_mut().map_or(Ok(()), Directory::disable_coredumps);
+        done.map_err(|error| errno_of(&error))
     }
 
     /// Finds removed devices again.
@@ -555,6 +612,11 @@ fn sleep_of(device: &SimDevice) -> String {
 /// The driver's part of a file's fdinfo: who it is, and what it has and does.
 fn fdinfo(file: &OpenFile) -> String {
     file.kernel.fdinfo_as(file.number, &file.kernel.place().pci().to_string())
+}
+
+/// Returns the time of the computer's clock: seconds since 1970.
+fn seconds() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs())
 }
 
 fn errno_of(error: &std::io::Error) -> Errno {

@@ -105,6 +105,11 @@ impl SimDevice {
         self.gpu.board.complaints.hangs()
     }
 
+    /// Returns the number of jobs that hung, of which [`hangs`](Self::hangs) are the first 64.
+    pub fn hang_count(&self) -> usize {
+        self.gpu.board.complaints.hang_count()
+    }
+
     /// Returns the hazards that the strict mode has found, the oldest first; none with [`Strictness::Off`](crate::Strictness::Off).
     /// At most 1000 are kept, and each pair of places once.
     ///
@@ -326,6 +331,11 @@ impl SimDevice {
 
     pub(crate) fn has_ras(&self) -> bool {
         self.gpu.facts.options.ras
+    }
+
+    /// Returns the kernel's differences from Linux 6.12.
+    pub(crate) fn features(&self) -> Features {
+        self.gpu.facts.options.features
     }
 
     /// Returns `true` if the kernel has all of these features.

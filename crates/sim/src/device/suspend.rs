@@ -8,7 +8,10 @@ use std::{
 use amdgpu_uapi::Errno;
 
 use super::{SimDevice, steer::HeldRings};
-use crate::kernel::{card::Gpu, sync::events::Until};
+use crate::{
+    kernel::{card::Gpu, sync::events::Until},
+    testing::mutation::Mutation,
+};
 
 /// The interval between two looks at the rings while a suspension waits for them.
 const LOOK: Duration = Duration::from_millis(1);
@@ -67,7 +70,15 @@ impl SimDevice {
         if !gpu.facts.profile.is_apu() {
             // A submission that was on its way has placed its BOs.
             let _device_order = gpu.queues.submitting.lock();
-            gpu.pools.evict_all_vram()?;
+            let forgets = self.control().mutation() == Some(Mutation::ForgetfulSleep);
+            if forgets {
+                self.lose_evicted(true);
+            }
+            let moved = gpu.pools.evict_all_vram();
+            if forgets {
+                self.lose_evicted(false);
+            }
+            moved?;
         }
         Ok(suspended)
     }

@@ -122,9 +122,7 @@ fn display<A: Argument>(handler: Handler) -> Entry {
 /// ENODEV if the GPU was unplugged, ENOTTY for a type other than DRM's, EINVAL if there is no entry.
 pub(crate) fn lookup(file: &File, request: Request) -> Result<Entry, Errno> {
     file.gpu.board.wait_while_asleep();
-    if file.gpu.is_unplugged() {
-        return Err(Errno::ENODEV);
-    }
+    check_presence(file)?;
     if request.kind() != b'd' {
         file.gpu.board.complaints.report(format!("ioctl {request:?} is no DRM request"));
         return Err(Errno::ENOTTY);
@@ -135,6 +133,11 @@ pub(crate) fn lookup(file: &File, request: Request) -> Result<Entry, Errno> {
         file.gpu.board.complaints.report(format!("ioctl {request:?}: no DRM or amdgpu request has this number"));
         Errno::EINVAL
     })
+}
+
+/// Refuses what a file of a removed GPU asks for.
+fn check_presence(file: &File) -> Result<(), Errno> {
+    if file.gpu.is_unplugged() && file.gpu.board.hooks().notices_removal() { Err(Errno::ENODEV) } else { Ok(()) }
 }
 
 /// The permissions of GEM_FLINK and GEM_OPEN: global names require authentication.
@@ -327,9 +330,7 @@ fn line(number: u8) -> Option<Entry> {
 /// handle in this file, EPERM if the CPU may not map the BO.
 pub(crate) fn mmap_target(file: &File, offset: u64, len: u64) -> Result<Arc<Bo>, Errno> {
     file.gpu.board.wait_while_asleep();
-    if file.gpu.is_unplugged() {
-        return Err(Errno::ENODEV);
-    }
+    check_presence(file)?;
     let bo = file.gpu.bos.offsets.find(offset).ok_or(Errno::EINVAL)?;
     if len == 0 || len.next_multiple_of(PAGE) > bo.size() {
         return Err(Errno::EINVAL);

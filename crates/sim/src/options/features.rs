@@ -75,6 +75,9 @@ bitflags::bitflags! {
         /// A limit of `dmem` below the usage evicts, a protected group takes VRAM of others before it uses GTT, and there is a file for
         /// the largest usage. Since 7.3: `dmem.c`, `set_resource_max`; `ttm_bo.c`, `ttm_bo_alloc_at_place`.
         const DMEM_RECLAIM = 1 << 24;
+        /// The address space and the contents of the job's IBs in core dumps. Since 7.2: `amdgpu_dev_coredump.c`,
+        /// `amdgpu_devcoredump_print_ibs`.
+        const COREDUMP_IBS = 1 << 25;
     }
 }
 
@@ -128,7 +131,8 @@ const SINCE: [(KernelRelease, Features); 8] = [
             .union(Features::STRICT_WAITS)
             .union(Features::NO_SOFT_RECOVERY)
             .union(Features::ENTITY_ERRORS)
-            .union(Features::ZERO_SYNCOBJ),
+            .union(Features::ZERO_SYNCOBJ)
+            .union(Features::COREDUMP_IBS),
     ),
     (KernelRelease::V7_3, Features::PROC_OPTIONS.union(Features::SOFT_RECOVERY_WORD).union(Features::DMEM_RECLAIM)),
 ];

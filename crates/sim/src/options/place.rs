@@ -12,7 +12,7 @@ pub const FIRST_RENDER_MINOR: u32 = 128;
 pub const MOST_DEVICES: usize = 64;
 
 /// The place of a device in a machine: its PCI slot and the minor numbers of its nodes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Place {
     index: u8,
     minor: u8,

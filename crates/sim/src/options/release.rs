@@ -2,6 +2,8 @@
 
 use std::{fmt, str::FromStr};
 
+use super::features::Features;
+
 /// A release of Linux whose driver is simulated.
 ///
 /// Every device behaves as on Linux 6.12 but for the [`Features`](crate::Features) of later releases. The text form is the version
@@ -79,6 +81,11 @@ impl KernelRelease {
         }
     }
 
+    /// Returns the newest release all of whose features are among these.
+    pub(crate) fn within(features: Features) -> Self {
+        Self::ALL.into_iter().rev().find(|&release| features.contains(Features::of(release))).unwrap_or_default()
+    }
+
     const fn number(self) -> &'static str {
         match self {
             Self::V6_12 => "6.12",
@@ -127,6 +134,10 @@ mod tests {
             assert_eq!(release.to_string().parse(), Ok(release));
         }
         assert!(KernelRelease::ALL.is_sorted());
+        for release in KernelRelease::ALL {
+            assert_eq!(KernelRelease::within(Features::of(release)), release);
+        }
+        assert_eq!(KernelRelease::within(Features::LIST_HANDLES), KernelRelease::V6_12);
     }
 
     #[test]

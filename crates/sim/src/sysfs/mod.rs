@@ -4,7 +4,9 @@
 //! capture are those that the kernel would report for a card on its own root port. Source of the names: Linux 6.12 `drivers/pci/pci-sysfs.c`, `drm_sysfs.c`, `amdgpu_vram_mgr.c`,
 //! `amdgpu_gtt_mgr.c`.
 
+mod computer;
 mod connectors;
+mod coredump;
 mod debug;
 mod errors;
 mod power;
@@ -18,7 +20,9 @@ mod tree;
 pub use crate::options::place::{DRM_MAJOR, FIRST_RENDER_MINOR, MOST_DEVICES, Place, node_name};
 
 pub use self::{
+    computer::{ALARM, CLOCKS, SLEEPS, STATE, WakeAlarm, check_sleep},
     connectors::connector_files,
+    coredump::{COREDUMP_LIFE, COREDUMPS, COREDUMPS_DISABLED, coredump, coredump_with_ibs},
     debug::{DEBUG, RECOVER, debug_directory, recover_path},
     errors::error_files,
     power::{changes, power_files},

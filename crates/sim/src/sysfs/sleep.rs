@@ -1,6 +1,10 @@
 //! Files whose reading wakes a suspended GPU.
 
-use super::store::Setting;
+use super::{
+    computer::{ALARM, STATE},
+    coredump::COREDUMPS_DISABLED,
+    store::Setting,
+};
 
 /// Files that the driver answers by asking the GPU, besides sensors (`*_input`).
 const ASKED: [&str; 6] =
@@ -16,7 +20,12 @@ pub fn wakes(name: &str) -> bool {
     ASKED.contains(&name) || name.ends_with("_input") || ASKED_FROM.iter().any(|start| name.starts_with(start))
 }
 
-/// Returns `true` if a file is a setting of runtime power management. `name` is the last part of its path.
+/// Returns `true` if a file can be both read and written: a setting of runtime power management, the state of the computer, the alarm
+/// of its clock, or a core dump. `name` is the last part of its path.
 pub fn is_setting(name: &str) -> bool {
-    Setting::ALL.iter().any(|setting| setting.path().ends_with(&format!("/{name}")))
+    Setting::ALL
+        .iter()
+        .map(|setting| setting.path())
+        .chain([STATE, ALARM, COREDUMPS_DISABLED, "/data"])
+        .any(|path| path.ends_with(&format!("/{name}")))
 }

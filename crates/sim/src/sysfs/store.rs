@@ -15,6 +15,20 @@ pub enum Store {
     Rescan,
     /// A setting of runtime power management: [`SimDevice::write_setting`](crate::SimDevice::write_setting).
     Setting(Setting),
+    /// The name of a sleep suspends the computer with all its GPUs, and wakes it: [`SimDevice::suspend`](crate::SimDevice::suspend).
+    ///
+    /// Source: Linux 7.2 `kernel/power/main.c`, `state_store`.
+    Suspend,
+    /// A time sets the alarm of the computer's clock: [`WakeAlarm`](super::WakeAlarm).
+    Alarm,
+    /// Anything deletes the core dump with this number.
+    ///
+    /// Source: Linux 6.12 `drivers/base/devcoredump.c`, `devcd_data_write`.
+    Coredump(u64),
+    /// The number 1 deletes all core dumps, and there will be no others.
+    ///
+    /// Source: Linux 6.12 `drivers/base/devcoredump.c`, `disabled_store`.
+    DisableCoredumps,
 }
 
 /// A setting of runtime power management, which exists with [`SimOptions::runtime_pm`](crate::SimOptions::runtime_pm).

@@ -146,6 +146,10 @@ impl Hooks for Control {
         Some(self.clock.load(Ordering::Acquire)).filter(|&ticks| ticks != RUNNING)
     }
 
+    fn notices_removal(&self) -> bool {
+        self.mutation() != Some(Mutation::UnnoticedRemoval)
+    }
+
     fn ring_starts(&self, ring: RingName, queue: Weak<dyn Queue>) {
         self.schedule.lock().rings.insert(key(ring), (ring, queue));
     }

@@ -52,6 +52,9 @@ pub(crate) trait Hooks: fmt::Debug + Send + Sync {
     /// Returns the time of a stopped clock in ticks; `None` if the clock is running.
     fn stopped_clock(&self) -> Option<u64>;
 
+    /// Returns `true` if requests notice that the GPU was removed.
+    fn notices_removal(&self) -> bool;
+
     /// Registers a new ring.
     fn ring_starts(&self, ring: RingName, queue: Weak<dyn Queue>);
 

@@ -44,6 +44,21 @@ fn vram_goes_to_gtt_keeps_its_contents_and_comes_back_when_it_is_used() {
     assert_eq!((losses, rig.reset_status(rig.context)), (0, 0), "no reset");
 }
 
+// Checks R261.
+#[test]
+fn nothing_returns_to_vram_until_a_submission_and_then_what_the_file_always_uses_does() {
+    let device = patient_card();
+    let rig = Rig::new(&device);
+    let domains = GemDomain::VRAM | GemDomain::GTT;
+    let always = rig.file.try_create(SIZE, 0, domains, GemCreateFlags::VM_ALWAYS_VALID).unwrap();
+    rig.file.bind(always, VA, SIZE).unwrap();
+    drop(device.suspend().unwrap());
+    assert_eq!(device.census().vram_bytes, 0);
+    let number = rig.run(Ip::Gfx, 0, &rig.store(Ip::Gfx, 0, 7)).unwrap();
+    rig.finish(Ip::Gfx, 0, number).unwrap();
+    assert_eq!(device.census().vram_bytes, SIZE, "also where it might have stayed in GTT");
+}
+
 #[test]
 fn an_apu_keeps_its_vram() {
     let device = patient("renoir");

@@ -12,7 +12,7 @@ use std::{
 };
 
 use amdgpu_output::files;
-use amdgpu_sim::{HangEnd, HangRecord, Profile, SimDevice};
+use amdgpu_sim::{HangEnd, HangRecord, SimDevice, sysfs::coredump_with_ibs};
 
 /// The seconds after boot at which the world began, for times in the log.
 const BEGAN: f64 = 100.0;
@@ -56,8 +56,8 @@ pub(crate) fn write(
     for (index, (device, hang)) in hangs.iter().enumerate() {
         log += &messages(&device.place().pci().to_string(), hang, begin);
         let profile = device.profile();
-        let time = seconds(begin, hang.started);
-        files::write(&folder.join(format!("devcoredump-{index}")), dump(profile, hang, kernel, time))?;
+        let time = Duration::from_secs_f64(seconds(begin, hang.started));
+        files::write(&folder.join(format!("devcoredump-{index}")), coredump_with_ibs(device, hang, time))?;
         let saved = hang.saved.as_ref().map(|name| format!(" (saved as {name})")).unwrap_or_default();
         let _ = writeln!(
             said,
@@ -114,56 +114,4 @@ fn messages(bus: &str, hang: &HangRecord, begin: Option<Instant>) -> String {
     }
     say(end, "[drm] device wedged, but recovered through reset".to_owned());
     log
-}
-
-/// Returns the text of a devcoredump: the sections that the simulator knows, in the kernel's order.
-///
-/// Source: Linux 7.2 `amdgpu_dev_coredump.c`, `amdgpu_devcoredump_format`.
-fn dump(profile: &Profile, hang: &HangRecord, kernel: &str, time: f64) -> String {
-    let mut text =
-        format!("**** AMDGPU Device Coredump ****\nversion: 1\nkernel: {kernel}.0\nmodule: amdgpu\ntime: {time:.9}\n");
-    let dev = &profile.dev_info;
-    let mut add = |line: String| {
-        let _ = writeln!(text, "{line}");
-    };
-    add(format!("\nSOC Information\nSOC Device id: {}\nSOC PCI Revision id: {}", dev.device_id, dev.pci_rev));
-    add(format!(
-        "SOC Family: {}\nSOC Revision id: {}\nSOC External Revision id: {}",
-        dev.family, dev.chip_rev, dev.external_rev
-    ));
-    if let Some(version) = version(profile) {
-        add(format!("\nHW IP Version Information\nHWIP: GC[1][0]: v{version}.0.0"));
-    }
-    if let Some(kind) = hang.ip_type {
-        add(format!("\nRing timed out details\nIP Type: {kind} Ring Name: {}", hang.ring));
-    }
-    add(format!("\n[{}] Page fault observed", if hang.fault.vmhub as u8 == 0 { "gfxhub" } else { "mmhub" }));
-    add(format!("Faulty page starting at address: {:#018x}", hang.fault.addr));
-    add(format!("Protection fault status register: {:#x}\n", hang.fault.status));
-    if let Some(header) = hang.header.filter(|_| matches!(hang.ip_type, Some(0 | 1))) {
-        let register = if hang.ip_type == Some(0) { "mmCP_ME_HEADER_DUMP" } else { "mmCP_MEC_ME1_HEADER_DUMP" };
-        add(format!("IP Dump\nIP: gfx\n{register:<50} \t {header:#010x}\n"));
-    }
-    add("VRAM lost check is skipped!".to_owned());
-    for (index, (va, len, dwords)) in hang.ibs.iter().enumerate() {
-        add(format!("\nIB #{index} {:#x} {len} dw", va.as_u64()));
-        for dword in dwords {
-            add(format!("{dword:#010x}"));
-        }
-    }
-    text
-}
-
-/// Returns the version of the graphics core, which the kernel prints from GFX9 on.
-fn version(profile: &Profile) -> Option<&'static str> {
-    let level = profile.gfx_level.to_string();
-    let versions = [
-        ("GFX9", "9.0.1"),
-        ("GFX10", "10.1.1"),
-        ("GFX10_3", "10.3.0"),
-        ("GFX11", "11.0.0"),
-        ("GFX11_5", "11.5.0"),
-        ("GFX12", "12.0.0"),
-    ];
-    versions.into_iter().find(|(name, _)| *name == level).map(|(_, version)| version)
 }

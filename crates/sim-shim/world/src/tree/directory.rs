@@ -19,7 +19,11 @@ use nix::{
 
 use crate::{
     WorldError,
-    tree::{owned, slots::Slots},
+    tree::{
+        coredumps::{Coredumps, uptime},
+        owned,
+        slots::Slots,
+    },
 };
 
 /// The paths of sw_sync: the device file of Android kernels, and the file in debugfs.
@@ -77,6 +81,7 @@ pub struct Directory {
     /// Never closed by this value: it is often dropped by a thread of the process around the server, which has another descriptor table,
     /// where the number stands for another file. It is closed with the table of the server's threads.
     _lock: ManuallyDrop<Flock<File>>,
+    coredumps: Coredumps,
 }
 
 impl Directory {
@@ -94,7 +99,8 @@ impl Directory {
             move |source| WorldError::Write { path, source }
         };
         let (directory, lock) = owned::create(&parent).map_err(failed(&parent))?;
-        let directory = Self { layout: Layout::new(directory), _lock: ManuallyDrop::new(lock) };
+        let directory =
+            Self { layout: Layout::new(directory), _lock: ManuallyDrop::new(lock), coredumps: Coredumps::default() };
         let root = directory.layout.root();
         for device in devices {
             directory.add(device)?;
@@ -103,6 +109,10 @@ impl Directory {
         for (path, entry) in others.into_iter().chain([(sysfs::RESCAN, Entry::Store(Store::Rescan))]) {
             let path = directory.path(path);
             write(&path, &entry).map_err(failed(&path))?;
+        }
+        for (path, text) in [(sysfs::STATE, sysfs::SLEEPS), (sysfs::ALARM, ""), (sysfs::COREDUMPS_DISABLED, "0\n")] {
+            let path = directory.path(path);
+            write(&path, &Entry::File(text.into())).map_err(failed(&path))?;
         }
         // A world without devices has an empty /dev/dri.
         for path in ["dev/dri", "sys/class/drm", "sys/dev/char", "sys/bus/pci/devices", "sys/bus/pci/drivers/amdgpu"] {
@@ -147,9 +157,53 @@ impl Directory {
         Ok(())
     }
 
+    /// Writes the core dumps of jobs that have timed out, and removes old ones.
+    pub(crate) fn update_coredumps(&mut self, devices: &Slots) -> io::Result<()> {
+        for number in self.coredumps.old() {
+            self.delete_coredump(number)?;
+        }
+        for device in devices.present() {
+            let Some((number, hang)) = self.coredumps.due(device) else { continue };
+            let (directory, place) = (self.path(&dump(number)), device.place().directory());
+            let files = [
+                ("failing_device", Entry::Link(format!("../../..{}", place.trim_start_matches("/sys")))),
+                ("data", Entry::File(sysfs::coredump(device, &hang, uptime()))),
+            ];
+            for (name, entry) in files {
+                write(&directory.join(name), &entry)?;
+            }
+            fs::set_permissions(directory.join("data"), Permissions::from_mode(0o600))?;
+            // All directories of devices are three levels below /sys.
+            let target = format!("../../..{}", dump(number).trim_start_matches("/sys"));
+            symlink(target, self.path(&place).join("devcoredump"))?;
+        }
+        Ok(())
+    }
+
+    /// Removes a core dump. Returns `false` if there is none with this number.
+    pub(crate) fn delete_coredump(&mut self, number: u64) -> io::Result<bool> {
+        let Some(place) = self.coredumps.forget(number) else { return Ok(false) };
+        // It is gone if the device was removed.
+        let _ = fs::remove_file(self.path(&place.directory()).join("devcoredump"));
+        fs::remove_dir_all(self.path(&dump(number)))?;
+        Ok(true)
+    }
+
+    /// Removes all core dumps, and makes no others.
+    pub(crate) fn disable_coredumps(&mut self) -> io::Result<()> {
+        self.coredumps.disable();
+        for number in self.coredumps.numbers() {
+            self.delete_coredump(number)?;
+        }
+        replace(&self.path(sysfs::COREDUMPS_DISABLED), b"1\n")
+    }
+
     /// Removes the tree of a device, its nodes first.
-    pub(crate) fn remove(&self, device: &SimDevice) -> io::Result<()> {
+    pub(crate) fn remove(&mut self, device: &SimDevice) -> io::Result<()> {
         let place = device.place();
+        for number in self.coredumps.of(place) {
+            self.delete_coredump(number)?;
+        }
         for (path, entry) in sysfs::tree(device, place) {
             if matches!(entry, Entry::Node(_) | Entry::Link(_)) {
                 fs::remove_file(self.path(&path))?;
@@ -173,6 +227,18 @@ impl Directory {
         let has_inode = |path: &str| self.has_inode(path, inode);
         if has_inode(sysfs::RESCAN) {
             return Some((Store::Rescan, None));
+        }
+        let files = [
+            (sysfs::STATE, Store::Suspend),
+            (sysfs::ALARM, Store::Alarm),
+            (sysfs::COREDUMPS_DISABLED, Store::DisableCoredumps),
+        ];
+        if let Some((_, store)) = files.into_iter().find(|(path, _)| has_inode(path)) {
+            return Some((store, None));
+        }
+        let dump = self.coredumps.numbers().into_iter().find(|&number| has_inode(&format!("{}/data", dump(number))));
+        if let Some(number) = dump {
+            return Some((Store::Coredump(number), None));
         }
         devices.present().find_map(|device| {
             let settings = Setting::ALL.iter().filter(|_| device.has_runtime_pm());
@@ -200,6 +266,11 @@ impl Directory {
         })
     }
 
+    /// Writes the alarm of the computer's clock.
+    pub(crate) fn write_alarm(&self, text: &str) -> io::Result<()> {
+        replace(&self.path(sysfs::ALARM), text.as_bytes())
+    }
+
     /// Writes the files of memory, or all that change.
     pub(crate) fn refresh(&self, devices: &Slots, all: bool) -> io::Result<()> {
         for device in devices.present() {
@@ -212,10 +283,7 @@ impl Directory {
             let changes = |path: &str| sysfs::changes(path.rsplit('/').next().unwrap_or_default());
             let rest = words.chain(power).filter(|(path, _)| all && changes(path));
             for (name, content) in memory.chain(rest) {
-                // By renaming, so that no reader sees half of it.
-                let fresh = directory.join(format!("{name}~"));
-                fs::write(&fresh, content)?;
-                fs::rename(&fresh, directory.join(name))?;
+                replace(&directory.join(name), &content)?;
             }
         }
         Ok(())
@@ -239,6 +307,19 @@ fn parent() -> PathBuf {
         return memory.to_owned();
     }
     std::env::temp_dir()
+}
+
+/// Returns the directory of a core dump.
+fn dump(number: u64) -> String {
+    format!("{}/devcd{number}", sysfs::COREDUMPS)
+}
+
+/// Replaces the contents of a file by renaming, so that no reader sees half of it.
+fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
+    let mut fresh = path.as_os_str().to_owned();
+    fresh.push("~");
+    fs::write(&fresh, content)?;
+    fs::rename(&fresh, path)
 }
 
 /// Writes an entry, and the directories above it that are not there yet.

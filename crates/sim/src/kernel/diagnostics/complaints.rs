@@ -53,6 +53,10 @@ impl Complaints {
         }
     }
 
+    pub(crate) fn hang_count(&self) -> usize {
+        self.hangs.lock().len()
+    }
+
     pub(crate) fn hangs(&self) -> Vec<HangRecord> {
         self.hangs.lock().clone()
     }

@@ -5,6 +5,8 @@ use std::time::Instant;
 use amdgpu_hw::GpuVa;
 use amdgpu_uapi::GpuvmFault;
 
+use crate::kernel::power::Process;
+
 /// The way in which the kernel recovered from a hang.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum HangEnd {
@@ -39,6 +41,12 @@ pub struct HangRecord {
     pub jobs: (u64, u64),
     /// The submitted IBs of the job: address, length in dwords, and contents, unless they cannot be read.
     pub ibs: Vec<(GpuVa, usize, Vec<u32>)>,
+    /// The number of the address space for the kernel (PASID).
+    pub pasid: u32,
+    /// The number of the address space for the hardware.
+    pub vmid: u32,
+    /// The process that submitted the job; `None` for user queues.
+    pub process: Option<Process>,
     /// The last page fault of the file that submitted the job.
     pub fault: GpuvmFault,
     /// The time at which the job started.

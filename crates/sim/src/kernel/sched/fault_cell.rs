@@ -17,12 +17,15 @@ pub(crate) struct FaultCell {
     level: GfxLevel,
     is_apu: bool,
     vmid: u32,
+    pasid: u32,
 }
 
 /// The number of address spaces that graphics may use beside the kernel's and those of KFD: VMIDs 1 to 7.
 ///
 /// Source: Linux 6.12 `gmc_v6_0.c` to `gmc_v12_0.c`, `first_kfd_vmid`.
 const VMIDS: u64 = 7;
+/// The first number of an address space for the kernel, of 65536 (`amdgpu_pasid_alloc` with 16 bits).
+const FIRST_PASID: u32 = 0x8000;
 
 impl FaultCell {
     /// Creates a cell without a fault for the file with this number. A file has the same VMID for all of its jobs, and files that
@@ -33,6 +36,7 @@ impl FaultCell {
             level: profile.gfx_level,
             is_apu: profile.is_apu(),
             vmid: 1 + (file % VMIDS) as u32,
+            pasid: FIRST_PASID + (file.saturating_sub(1) % u64::from(FIRST_PASID)) as u32,
         }
     }
 
@@ -111,6 +115,16 @@ impl FaultCell {
             // The numbers of video engines differ with each chip.
             Unit::Video => 0,
         }
+    }
+
+    /// Returns the number of the address space for the hardware.
+    pub(crate) const fn vmid(&self) -> u32 {
+        self.vmid
+    }
+
+    /// Returns the number of the address space for the kernel.
+    pub(crate) const fn pasid(&self) -> u32 {
+        self.pasid
     }
 
     pub(crate) fn last(&self) -> GpuvmFault {

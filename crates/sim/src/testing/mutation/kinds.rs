@@ -110,11 +110,15 @@ pub enum Mutation {
     NarrowLink,
     /// After the first job, the die is at its critical temperature.
     Overheating,
+    /// The contents of VRAM are lost while the computer sleeps.
+    ForgetfulSleep,
+    /// Requests on a GPU that was removed are performed as if it were there.
+    UnnoticedRemoval,
 }
 
 impl Mutation {
     /// All mutations.
-    pub const ALL: [Self; 49] = [
+    pub const ALL: [Self; 51] = [
         Self::DropWrite,
         Self::ShortCopy,
         Self::ShiftedCopy,
@@ -164,6 +168,8 @@ impl Mutation {
         Self::AerCorrectable,
         Self::NarrowLink,
         Self::Overheating,
+        Self::ForgetfulSleep,
+        Self::UnnoticedRemoval,
     ];
 
     /// Returns `true` if the mutation affects rings and can be restricted to the rings of one IP.

@@ -1,6 +1,7 @@
 //! R200 and later: what kernels after Linux 6.12 do otherwise. Each rule is tried with the feature and without.
 
 mod clients;
+mod coredumps;
 mod dmem;
 mod memory;
 mod resets;

@@ -29,6 +29,7 @@ use crate::{
             bo::{Bo, PAGE, UserPages},
             space::{Listed, Space},
         },
+        process::client,
         sched::{
             context::{Context, Entity, Numbered},
             gang::Gang,
@@ -409,6 +410,7 @@ fn commit(file: &File, context: &Arc<Context>, parsed: &Parsed, mut bos: Vec<Arc
             user_fence: user_fence.map(|(bo, offset)| (Arc::clone(bo), *offset, number)),
             shadow: parsed.shadow.filter(|_| member.ip == Ip::Gfx),
             faults: Arc::clone(&file.faults),
+            pid: client::accessing(),
             meter: file.work.meter(member.ip),
             keep: bos.clone(),
             is_on_the_ring: false,

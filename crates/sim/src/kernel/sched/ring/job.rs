@@ -40,6 +40,8 @@ pub(crate) struct Job {
     /// The shadow area, if registers are shadowed.
     pub(crate) shadow: Option<Shadow>,
     pub(crate) faults: Arc<FaultCell>,
+    /// The process that submitted the job.
+    pub(crate) pid: libc::pid_t,
     /// The meter to which the job's time is added.
     pub(crate) meter: Arc<Meter>,
     /// The BOs that are kept alive until the job has ended.

@@ -46,6 +46,7 @@ use crate::{
     kernel::{
         board::Board,
         hangs::{HangEnd, HangRecord},
+        power::Process,
         sched::{
             captures::{IbCaptures, user_data},
             context::{Context, Entity},
@@ -489,6 +490,9 @@ impl RingState {
             header,
             jobs: (ended, ended + self.load.load(Ordering::Acquire) as u64),
             ibs: job.ibs.iter().map(read).collect(),
+            pasid: job.faults.pasid(),
+            vmid: job.faults.vmid(),
+            process: Some(Process::of(job.pid)),
             fault: job.faults.last(),
             started,
             recovered: None,

@@ -237,6 +237,9 @@ impl Pools {
         }
         if !restless.is_empty() {
             self.validate_all(&mut state, &restless, Keep { since, vm: Some(vm) })?;
+            for &id in &restless {
+                state.note_displaced(id, &self.sizes);
+            }
         }
         Ok(ValidationGuard(state))
     }

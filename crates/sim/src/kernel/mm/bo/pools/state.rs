@@ -71,7 +71,7 @@ impl Resident {
 
     /// Returns `true` if the BO is in any of its preferred domains. An always valid BO is then not moved.
     ///
-    /// Source: Linux 6.12 `amdgpu_vm.c`, `amdgpu_vm_bo_update`: only other BOs are in the list of evicted BOs.
+    /// Source: Linux 6.12 `amdgpu_vm.c`, `amdgpu_vm_bo_update`: only other BOs stay in the list of evicted BOs.
     fn is_at_home(&self, sizes: &Sizes) -> bool {
         self.is_compatible(sizes, self.preferred, true)
     }
@@ -554,5 +554,11 @@ impl PoolState {
             }
         }
         self.note_displaced(id, sizes);
+        if why == Why::Eviction
+            && let Some(vm) = self.get(id).and_then(|resident| resident.vm)
+        {
+            // The next submission tries to bring it back once, also if it may stay where it is.
+            self.displaced.entry(vm).or_default().insert(id);
+        }
     }
 }
