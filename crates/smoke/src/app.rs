@@ -284,6 +284,8 @@ fn options(arguments: &RunArguments) -> Options {
         seed: arguments.seed,
         memory: arguments.memory,
         keep_going: arguments.keep_going,
+        may_suspend: arguments.i_accept_a_suspend,
+        may_unplug: arguments.i_accept_an_unplug,
         strict_hardware: arguments.strict_hardware,
         machine: machine(arguments),
         ..Options::default()

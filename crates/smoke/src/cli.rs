@@ -182,6 +182,14 @@ pub(crate) struct RunArguments {
     #[arg(long)]
     pub(crate) i_accept_a_gpu_reset: bool,
 
+    /// Let the check power.suspend of the level destructive suspend this computer for half a minute, which only root may do.
+    #[arg(long)]
+    pub(crate) i_accept_a_suspend: bool,
+
+    /// Let the check device.unplug of the level destructive take a real GPU away from all its users and find it again, which only root may do.
+    #[arg(long)]
+    pub(crate) i_accept_an_unplug: bool,
+
     /// Let the levels stress and destructive run on a GPU that drives a display.
     #[arg(long)]
     pub(crate) display_ok: bool,

@@ -10,6 +10,7 @@ use crate::{
 
 /// The options of a run.
 #[derive(Clone, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "switches that have nothing to do with each other")]
 pub struct Options {
     /// The level of testing.
     pub level: Level,
@@ -24,6 +25,10 @@ pub struct Options {
     pub keep_going: bool,
     /// `true` if hardware events that are otherwise warnings make their check fail.
     pub strict_hardware: bool,
+    /// `true` if the check `power.suspend` may suspend this computer, with a GPU that is not simulated.
+    pub may_suspend: bool,
+    /// `true` if the check `device.unplug` may take the GPU away from all its users, if it is not simulated.
+    pub may_unplug: bool,
     /// The checks that are known to fail, known to be flaky, or to be skipped.
     pub expectations: Expectations,
     /// The computer, for the report.
@@ -54,6 +59,13 @@ impl Options {
     }
 
     pub(crate) const fn settings(&self) -> Settings {
-        Settings { seed: self.seed, memory: self.memory, pulse: None, progress: None }
+        Settings {
+            seed: self.seed,
+            memory: self.memory,
+            may_suspend: self.may_suspend,
+            may_unplug: self.may_unplug,
+            pulse: None,
+            progress: None,
+        }
     }
 }

@@ -6,7 +6,7 @@ use crate::{
     checks::{
         bos,
         check::{Body, Check},
-        draws, inventory, kfd, leak, process, queues, shaders,
+        computer, draws, inventory, kfd, leak, process, queues, shaders,
     },
     choice::{Choice, Shard},
     gpu::{ring::Ring, target::Target, test_context::TestContext},
@@ -31,13 +31,14 @@ impl PlannedCheck {
             (Body::Once(body), _) => body(test),
             (Body::EachRing(body) | Body::EachShaderRing(body), Some(ring)) => body(test, ring),
             (Body::EachRing(_) | Body::EachShaderRing(_), None) => skip("no ring to run on"),
+            (Body::Alone(_), _) => skip("it runs without an open GPU"),
         })
     }
 
     fn of(check: &Check, rings: &[Ring]) -> Vec<Self> {
         let shaders = matches!(check.body, Body::EachShaderRing(_));
         match check.body {
-            Body::Once(_) => vec![Self { id: check.id.to_owned(), check: *check, ring: None }],
+            Body::Once(_) | Body::Alone(_) => vec![Self { id: check.id.to_owned(), check: *check, ring: None }],
             Body::EachRing(_) | Body::EachShaderRing(_) => rings
                 .iter()
                 .filter(|ring| !shaders || ring.dispatches())
@@ -78,6 +79,8 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Check> {
         queues::march::CHECKS,
         queues::whole::CHECKS,
         queues::reset::CHECKS,
+        // The last ones: afterwards a real GPU may have another node.
+        computer::CHECKS,
     ];
     areas.into_iter().flatten()
 }

@@ -7,8 +7,11 @@ use std::{
 };
 
 use crate::{
-    checks::inventory,
-    gpu::{target::Target, test_context::TestContext},
+    checks::{check::Body, inventory},
+    gpu::{
+        target::Target,
+        test_context::{Settings, TestContext},
+    },
     hardware::{verdict, watch::Watch},
     level::Level,
     options::Options,
@@ -16,7 +19,7 @@ use crate::{
     result::{
         check_result::CheckResult,
         conclusion::Conclusion,
-        outcome::{Failure, Stop},
+        outcome::{Failure, Outcome, Stop},
         report::{Gpu, Report, SCHEMA, Summary, now},
         soak::Soak,
         status::{Expected, Status},
@@ -140,6 +143,15 @@ fn tried(
     let Some(test) = shared.as_ref() else {
         return (CheckResult::new(&step.id, Status::Skip, "", began.elapsed()), None);
     };
+    if let Body::Alone(body) = step.check.body {
+        let target = test.target;
+        *shared = None;
+        let result = alone(target, body, step, began, watch, options);
+        let opened = shielded(|| TestContext::open(target, options.settings()));
+        *shared = opened.ok();
+        let lost = shared.is_none().then(|| format!("the GPU does not open any more after {}", step.id));
+        return (result, lost);
+    }
     if step.check.level < Level::Destructive {
         return in_context(test, step, began, watch, options);
     }
@@ -147,6 +159,21 @@ fn tried(
         Ok(own) => in_context(&own, step, began, watch, options),
         Err(broken) => (judged(&step.id, began, Err(broken)), None),
     }
+}
+
+/// Tries a step that needs the GPU for itself.
+pub(crate) fn alone(
+    target: &Target,
+    body: fn(&Target, Settings) -> Outcome,
+    step: &PlannedCheck,
+    began: Instant,
+    watch: &mut Watch,
+    options: &Options,
+) -> CheckResult {
+    watch.begin();
+    let mut result = judged(&step.id, began, shielded(|| body(target, options.settings())));
+    verdict::apply(&mut result, watch.end(), options.strict_hardware);
+    result
 }
 
 /// Tries a step with an open device: its result, and why the GPU cannot be trusted afterwards, if so.
@@ -267,7 +294,6 @@ impl Report {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::result::outcome::Outcome;
 
     fn word(body: impl FnOnce() -> Outcome) -> (Status, String) {
         let result = judged("a.check", Instant::now(), shielded(body));

@@ -3,7 +3,11 @@
 use std::time::Duration;
 
 use crate::{
-    gpu::{ring::Ring, test_context::TestContext},
+    gpu::{
+        ring::Ring,
+        target::Target,
+        test_context::{Settings, TestContext},
+    },
     level::Level,
     result::outcome::{Outcome, Stop, skip},
 };
@@ -38,6 +42,8 @@ pub(crate) enum Body {
     EachRing(fn(&TestContext<'_>, Ring) -> Outcome),
     /// On each ring that dispatches shaders.
     EachShaderRing(fn(&TestContext<'_>, Ring) -> Outcome),
+    /// Once for the GPU, without an open file of it.
+    Alone(fn(&Target, Settings) -> Outcome),
 }
 
 impl Check {
@@ -83,6 +89,11 @@ impl Check {
         Self::new(Level::Quick, id, proves, Body::EachShaderRing(body))
     }
 
+    /// A check of the quick level that runs once, while this process has no file of the GPU open.
+    pub(crate) const fn alone(id: &'static str, proves: &'static str, body: fn(&Target, Settings) -> Outcome) -> Self {
+        Self::new(Level::Quick, id, proves, Body::Alone(body))
+    }
+
     /// Moves the check to another level, with the time limit of that level.
     pub(crate) const fn at(self, level: Level) -> Self {
         let moved = Self::new(level, self.id, self.proves, self.body);
@@ -112,7 +123,7 @@ impl Check {
     /// Returns the ID with a placeholder for the ring.
     pub(crate) fn pattern(&self) -> String {
         match self.body {
-            Body::Once(_) => self.id.to_owned(),
+            Body::Once(_) | Body::Alone(_) => self.id.to_owned(),
             Body::EachRing(_) | Body::EachShaderRing(_) => format!("{}.RING", self.id),
         }
     }

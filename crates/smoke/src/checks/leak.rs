@@ -15,7 +15,12 @@ use amdgpu_winsys::{
 
 use crate::{
     checks::check::Check,
-    gpu::{recorder::Recorder, ring::Ring, target::Count, test_context::TestContext},
+    gpu::{
+        recorder::Recorder,
+        ring::Ring,
+        target::{Count, Target},
+        test_context::TestContext,
+    },
     result::outcome::{Doing, Outcome, Stop, ensure},
 };
 
@@ -98,9 +103,13 @@ fn settled(test: &TestContext<'_>) -> Result<Vec<Count>, Stop> {
 
 /// Returns the counts that have grown since `before` and stay grown.
 fn grown_since(test: &TestContext<'_>, before: &[Count]) -> Result<Vec<String>, Stop> {
+    grown(before, || counts(test))
+}
+
+fn grown(before: &[Count], counts: impl Fn() -> Result<Vec<Count>, Stop>) -> Result<Vec<String>, Stop> {
     let patience = Instant::now() + PATIENCE;
     loop {
-        let after = counts(test)?;
+        let after = counts()?;
         let grown = before.iter().zip(&after).filter(|((_, before), (_, after))| after > before);
         let grown: Vec<_> =
             grown.map(|((what, before), (_, after))| format!("{what} {before}, then {after}")).collect();
@@ -132,6 +141,20 @@ fn leased_addresses(test: &TestContext<'_>) -> (u64, u64) {
     let windows = VaWindow::ALL.into_iter().filter(|&window| manager.windows().serving(window) == window);
     let stats = windows.map(|window| manager.stats(window));
     stats.fold((0, 0), |(leases, bytes), of| (leases + of.leases, bytes + of.leased))
+}
+
+/// Returns the number of descriptors, and that of CPU mappings of devices.
+pub(crate) fn open_things() -> Result<[Count; 2], Stop> {
+    Ok([("descriptors", open_descriptors()?), ("CPU mappings", device_mappings()?)])
+}
+
+/// Returns those that have become more since `before` and stay so.
+pub(crate) fn grown_open_things(target: &Target, before: [Count; 2]) -> Result<Vec<String>, Stop> {
+    grown(&before, || {
+        // A simulated kernel looks for descriptors that were closed when it is asked for its objects.
+        let _ = target.census();
+        open_things().map(Vec::from)
+    })
 }
 
 fn open_descriptors() -> Result<u64, Stop> {

@@ -2,6 +2,7 @@
 
 pub(crate) mod bos;
 pub(crate) mod check;
+pub(crate) mod computer;
 pub(crate) mod draws;
 pub(crate) mod inventory;
 pub(crate) mod kfd;

@@ -1,12 +1,14 @@
 //! The GPU under test, and what the checks do with it.
 
 pub(crate) mod channel;
+pub(crate) mod computer;
 pub(crate) mod host;
 pub(crate) mod mutant;
 pub(crate) mod packet_trace;
 pub(crate) mod pattern;
 pub(crate) mod recorder;
 pub(crate) mod ring;
+pub(crate) mod slot;
 pub(crate) mod target;
 pub(crate) mod test_context;
 #[expect(unsafe_code, reason = "pages of this process are shared with the GPU")]

@@ -17,7 +17,7 @@ use amdgpu_sim::{
 use amdgpu_winsys::winsys::{self, Device, Errno, GpuInfo, Kernel, Node, Observer, OpenError, PciAddress, RenderNode};
 
 use crate::{
-    gpu::{host, mutant::Mutant},
+    gpu::{host, mutant::Mutant, slot::Slot},
     hardware::source::Monitor,
     identity::board::Board,
     result::report::Gpu,
@@ -64,8 +64,8 @@ pub struct Target {
     peers_told_by: Option<String>,
     /// The program that helps a check as another process.
     helper: Option<PathBuf>,
-    /// The simulated GPU, if it is one of this process.
-    device: Option<SimDevice>,
+    /// The slot of the simulated GPU, if it is one of this process.
+    slot: Option<Slot>,
     /// The files that tell its state.
     monitor: Monitor,
 }
@@ -237,7 +237,7 @@ impl Target {
     ///
     /// [`NoTarget::Chip`].
     pub(crate) fn beside(self, chips: &[&str]) -> Result<Self, NoTarget> {
-        let Some(device) = self.device.clone() else { return Ok(self) };
+        let Some(device) = self.slot.as_ref().map(Slot::device) else { return Ok(self) };
         let mut peers = Vec::new();
         for (chip, index) in chips.iter().zip(1..) {
             let options = SimOptions { place: Place::new(index).unwrap_or(Place::FIRST), ..SimOptions::default() };
@@ -278,8 +278,8 @@ impl Target {
     /// Returns the files of the GPU's directory in sysfs that its capture contains; those of a simulated GPU are the recorded ones of
     /// its chip.
     pub(crate) fn recorded_files(&self) -> RecordedFiles {
-        if let Some(device) = &self.device {
-            return device.profile().sysfs.clone();
+        if let Some(slot) = &self.slot {
+            return slot.device().profile().sysfs.clone();
         }
         let directory = self.node.as_deref().and_then(|node| host::device(Path::new("/"), node));
         directory.map(|directory| RecordedFiles::of_directory(&directory)).unwrap_or_default()
@@ -287,7 +287,7 @@ impl Target {
 
     /// Returns the hazards that a simulated GPU has reported since it was made.
     pub(crate) fn hazards(&self) -> Vec<HazardReport> {
-        self.device.as_ref().map(SimDevice::hazards).unwrap_or_default()
+        self.slot.as_ref().map(|slot| slot.device().hazards()).unwrap_or_default()
     }
 
     fn simulated_as(name: &str, mutant: Option<Mutant>, strictness: Strictness) -> Result<Self, NoTarget> {
@@ -300,17 +300,18 @@ impl Target {
         if let Some(mutant) = mutant {
             mutant.enter(&device);
         }
+        let monitor = Monitor::Simulated(device.clone());
+        let slot = Slot::new(device);
         let files = Rc::new(RefCell::new(Vec::new()));
-        let (opener, opened) = (device.clone(), Rc::clone(&files));
+        let (opener, opened) = (slot.clone(), Rc::clone(&files));
         let open = move || {
-            let file = Arc::new(opener.open());
+            let file = Arc::new(opener.device().open());
             opened.borrow_mut().push(Arc::downgrade(&file));
             Ok(file as Arc<dyn Kernel>)
         };
-        let machine = device.clone();
-        let target = Self::over(name, open).simulating().counting(move || census(&device, &files.borrow()));
-        let monitor = Monitor::Simulated(machine.clone());
-        Self { device: Some(machine), ..target }.watched_by(monitor).beside(&[name])
+        let counted = slot.clone();
+        let target = Self::over(name, open).simulating().counting(move || census(&counted.device(), &files.borrow()));
+        Self { slot: Some(slot), ..target }.watched_by(monitor).beside(&[name])
     }
 
     /// Creates a target with a simulated GPU that makes a deliberate mistake whenever possible, to check that the test detects it.
@@ -385,7 +386,7 @@ impl Target {
             peers: Vec::new(),
             peers_told_by: None,
             helper: None,
-            device: None,
+            slot: None,
             monitor: Monitor::None,
         }
     }
@@ -419,6 +420,11 @@ impl Target {
         self.node.as_deref()
     }
 
+    /// The slot of the simulated GPU, if it is one of this process.
+    pub(crate) fn slot(&self) -> Option<&Slot> {
+        self.slot.as_ref()
+    }
+
     /// Other GPUs of the same machine.
     pub(crate) fn peers(&self) -> &[Peer] {
         &self.peers
@@ -431,8 +437,8 @@ impl Target {
 
     /// Returns the name in the table of copies between GPUs.
     pub(crate) fn place(&self) -> String {
-        match &self.device {
-            Some(device) => format!("{} at {}", self.gpu.location, device.place().pci()),
+        match &self.slot {
+            Some(slot) => format!("{} at {}", self.gpu.location, slot.device().place().pci()),
             None => self.gpu.location.clone(),
         }
     }

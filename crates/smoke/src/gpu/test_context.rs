@@ -46,6 +46,10 @@ pub(crate) struct Settings {
     pub(crate) seed: u32,
     /// The most bytes that a check may take at once; what [`TestContext::ceiling`] says where nothing was chosen.
     pub(crate) memory: Option<u64>,
+    /// `true` if a real computer may be suspended.
+    pub(crate) may_suspend: bool,
+    /// `true` if a real GPU may be taken out.
+    pub(crate) may_unplug: bool,
     /// Told whenever a job is done: the check is at work.
     pub(crate) pulse: Option<fn()>,
     /// Told how far a long check has come.

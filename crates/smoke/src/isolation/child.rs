@@ -7,7 +7,7 @@ use std::{
 };
 
 use crate::{
-    checks::inventory,
+    checks::{check::Body, inventory},
     choice::Choice,
     gpu::{
         target::Target,
@@ -18,7 +18,7 @@ use crate::{
     options::Options,
     plan::{self, PlannedCheck},
     result::{check_result::CheckResult, exit::Exit, status::Status, tested::Progress},
-    run::{in_context, judged, shielded},
+    run::{alone, in_context, judged, shielded},
 };
 
 /// The task of a child: the first child makes the plan, and each further child runs one check of it.
@@ -68,6 +68,10 @@ pub(crate) fn work(task: &Task, target: &Target, options: &Options, trouble: Opt
             }
         }
         (Ok(test), Task::Try(id)) => match step(&test, options, id) {
+            Some(step) if let Body::Alone(body) = step.check.body => {
+                drop(test);
+                report((alone(target, body, &step, began, &mut watch, options), None));
+            }
             Some(step) => report(in_context(&test, &step, began, &mut watch, options)),
             None => report((CheckResult::new(id, Status::Crash, "the plan has no such check", began.elapsed()), None)),
         },
