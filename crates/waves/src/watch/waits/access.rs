@@ -116,7 +116,7 @@ impl Accesses {
                 LdsTransferAccess::Flat(access) => all.flat_address(access),
             },
             Action::Image(step) => all.image(step, shape.level, image),
-Action::Graphics(step) => all.graphics(step),
+            Action::Graphics(step) => all.graphics(step),
             Action::Nothing
             | Action::ForgetCode
             | Action::End
