@@ -62,7 +62,8 @@ pub use self::{
         },
         hangs::{HangEnd, HangRecord},
         health::HardwareError,
-        power::{LoadError, LoadScript, Process, WakeCause, WakeUp, WakeUps},
+        power::{LoadError, LoadScript, WakeCause, WakeUp, WakeUps},
+        process::identity::Process,
         process_memory::ProcessMemory,
         sched::{
             captures::{DEFAULT_KEPT, IBS_VARIABLE, KEPT_VARIABLE},

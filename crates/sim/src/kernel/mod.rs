@@ -1,6 +1,6 @@
 //! The simulated kernel: its open files, memory, queues and fences, and the requests that change them.
 //!
-//! The folders from the ground up: `process` and `diagnostics` use none of the others; then come `sync`, `mm`, `modes`, `power` and
+//! The folders from the ground up: `process` uses none of the others, and `diagnostics` that one alone; then come `sync`, `mm`, `modes`, `power` and
 //! `strict`; `sched`, `board` and `userq` execute; `machine` has what devices share, and `card` joins the parts of one device; `open` has open
 //! files, on which the requests of `ioctl` work. The files beside the folders are the entrances.
 

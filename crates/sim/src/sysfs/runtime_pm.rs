@@ -5,7 +5,10 @@ use amdgpu_uapi::Errno;
 use super::{sleep::wakes, store::Setting};
 use crate::{
     device::SimDevice,
-    kernel::power::{Process, RuntimeStatus, WakeCause, WakeUps},
+    kernel::{
+        power::{RuntimeStatus, WakeCause, WakeUps},
+        process::identity::Process,
+    },
 };
 
 impl SimDevice {

@@ -16,7 +16,8 @@ use crate::{
         machine::Machine,
         mm::bo::{Bo, PAGE, Pinned, Pools},
         modes::{Modes, Screen},
-        power::{Power, Process, RuntimeState, WakeCause},
+        power::{Power, RuntimeState, WakeCause},
+        process::identity::Process,
         sched::ring::Rings,
     },
 };

@@ -5,7 +5,7 @@ use std::time::Instant;
 use amdgpu_hw::GpuVa;
 use amdgpu_uapi::GpuvmFault;
 
-use crate::kernel::power::Process;
+use crate::kernel::process::identity::Process;
 
 /// The way in which the kernel recovered from a hang.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

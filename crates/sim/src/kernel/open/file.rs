@@ -26,8 +26,8 @@ use crate::{
         mm::{bo::Bo, vm::Vm},
         modes::{Object, Outbox},
         open::jobs::Jobs,
-        power::{Process, WakeCause},
-        process::ids::Ids,
+        power::WakeCause,
+        process::{identity::Process, ids::Ids},
         sched::{
             context::{Context, Contexts},
             fault_cell::FaultCell,

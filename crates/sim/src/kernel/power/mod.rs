@@ -17,5 +17,5 @@ pub(crate) use self::{
 };
 pub use self::{
     script::{LoadError, LoadScript},
-    wake_up::{Process, WakeCause, WakeUp, WakeUps},
+    wake_up::{WakeCause, WakeUp, WakeUps},
 };

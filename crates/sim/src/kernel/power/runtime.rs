@@ -10,7 +10,8 @@ use std::{collections::VecDeque, time::Duration};
 use parking_lot::Mutex;
 
 use super::clock::Ticker;
-use super::wake_up::{Process, WakeCause, WakeUp, WakeUps};
+use super::wake_up::{WakeCause, WakeUp, WakeUps};
+use crate::kernel::process::identity::Process;
 
 /// The delay that the driver sets, in milliseconds.
 ///

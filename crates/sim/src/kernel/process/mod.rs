@@ -2,6 +2,7 @@
 
 pub(crate) mod client;
 pub(crate) mod errno;
+pub(crate) mod identity;
 pub(crate) mod ids;
 pub(crate) mod process_memory;
 #[expect(unsafe_code, reason = "addresses inside ioctl arguments")]

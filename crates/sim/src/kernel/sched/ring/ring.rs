@@ -46,7 +46,7 @@ use crate::{
     kernel::{
         board::Board,
         hangs::{HangEnd, HangRecord},
-        power::Process,
+        process::identity::Process,
         sched::{
             captures::{IbCaptures, user_data},
             context::{Context, Entity},
