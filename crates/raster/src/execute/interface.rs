@@ -24,6 +24,15 @@ pub trait Memory {
     /// [`MemoryFault`] with the first address that cannot be read.
     fn load(&self, va: u64, out: &mut [u8]) -> Result<(), MemoryFault>;
 
+    /// Reads indices of vertices, as [`load`](Self::load) does.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`load`](Self::load).
+    fn load_indices(&self, va: u64, out: &mut [u8]) -> Result<(), MemoryFault> {
+        self.load(va, out)
+    }
+
     /// Writes bytes.
     ///
     /// # Errors

@@ -1,9 +1,12 @@
 //! The strict mode: pairs of streams. Each hazard is reported in a stream that has it, and not in the stream that has what was missing.
 
+mod ahead;
 mod bite;
 mod fronts;
 mod late;
 mod order;
+mod submission;
+mod targets;
 mod trials;
 
 use std::sync::Arc;

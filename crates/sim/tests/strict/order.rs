@@ -158,7 +158,7 @@ fn a_job_ends_with_idle_dma() {
 }
 
 /// Records COND_EXEC with the first dword of the rig's memory.
-fn skip_if_zero(rig: &Rig, stream: &mut Stream<Target>, dwords: u32) {
+pub(crate) fn skip_if_zero(rig: &Rig, stream: &mut Stream<Target>, dwords: u32) {
     let va = rig.at(0).as_u64();
     let (low, high) = (va as u32, (va >> 32) as u32);
     if rig.level() == GfxLevel::Gfx6 {

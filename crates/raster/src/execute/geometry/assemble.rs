@@ -54,11 +54,11 @@ impl<'d> Primitives<'d> {
             self.block = vec![0; (length * bytes) as usize];
             self.block_start = place;
             let va = indices.va.wrapping_add(place * bytes);
-            if let Err(fault) = memory.load(va, &mut self.block) {
+            if let Err(fault) = memory.load_indices(va, &mut self.block) {
                 drawn.fault = drawn.fault.or(Some(MemoryFault { is_write: false, ..fault }));
                 // Those in front of the end of a mapping are read.
                 for (number, index) in (0..).zip(self.block.chunks_exact_mut(bytes as usize)) {
-                    if memory.load(va.wrapping_add(number * bytes), index).is_err() {
+                    if memory.load_indices(va.wrapping_add(number * bytes), index).is_err() {
                         index.fill(0);
                     }
                 }

@@ -27,6 +27,8 @@ pub struct CacheOperation {
     pub write_back_l2: bool,
     /// `true` if lines without dirty bytes are dropped.
     pub invalidate_l2: bool,
+    /// `true` if the caches of colour and depth targets are written back and invalidated.
+    pub flush_targets: bool,
     /// The caches in front of L2 that are invalidated.
     pub fronts: FrontCaches,
     /// `true` if the prefetch parser of a graphics ring waits until the micro engine has executed the operation.
@@ -92,9 +94,22 @@ pub enum Signal {
     Stored {
         /// The address; `None` if the event is only counted.
         va: Option<u64>,
+        /// The work that is over before.
+        ended: Ended,
     },
     /// A draw or dispatch starts.
     Work,
+}
+
+/// The work for which an event with a store waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// All earlier work.
+    All,
+    /// Compute shaders.
+    Dispatches,
+    /// Pixel shaders.
+    Draws,
 }
 
 /// An observer of what packets do, besides their memory accesses.

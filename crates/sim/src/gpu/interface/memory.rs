@@ -39,6 +39,10 @@ pub enum Client {
     Scalar,
     /// The instruction cache of shaders.
     Instructions,
+    /// The fetch of indices for a draw.
+    Indices,
+    /// The render backends of a draw, which have caches of their own.
+    Targets,
 }
 
 /// Known cause of a page fault, besides the fault.

@@ -2,7 +2,7 @@
 
 use amdgpu_hw::GfxLevel;
 use amdgpu_packets::layout::records::pm4::{AcquireMem, EventWriteEop, ReleaseMem, SurfaceSync};
-use amdgpu_packets::pm4::{CoherCntl, Gcr, TcActions};
+use amdgpu_packets::pm4::{CoherCntl, Event, Gcr, TcActions};
 
 use crate::gpu::{CacheOperation, Doubt, FrontCaches};
 
@@ -23,6 +23,10 @@ impl CacheOperation {
 
     /// Returns the operation of RELEASE_MEM.
     pub(super) fn of_release(packet: &ReleaseMem, level: GfxLevel) -> Self {
+        Self { flush_targets: flushes_targets(packet.event_type), ..Self::of_release_bits(packet, level) }
+    }
+
+    fn of_release_bits(packet: &ReleaseMem, level: GfxLevel) -> Self {
         if level >= GfxLevel::Gfx10 {
             let bits = |gcr: Gcr, is_set: bool| if is_set { gcr } else { Gcr::empty() };
             return Self::of_gcr(
@@ -50,7 +54,12 @@ impl CacheOperation {
         let tc = bits(TcActions::TC, packet.tc_action)
             | bits(TcActions::TC_WRITE_BACK, packet.tc_wb_action)
             | bits(TcActions::TCL1, packet.tcl1_action);
-        Self::of_tc(tc, level)
+        Self { flush_targets: flushes_targets(packet.event_type), ..Self::of_tc(tc, level) }
+    }
+
+    /// Returns the operation of EVENT_WRITE; `None` if the event has none.
+    pub(super) fn of_plain_event(event: Event) -> Option<Self> {
+        flushes_targets(event).then(|| Self { flush_targets: true, ..Self::default() })
     }
 
     fn by(self, by_pfp: bool) -> Self {
@@ -66,6 +75,7 @@ impl CacheOperation {
         let is_shared = level == GfxLevel::Gfx6 && (scalar || code);
         operation.fronts.set(FrontCaches::SCALAR, scalar || is_shared);
         operation.fronts.set(FrontCaches::INSTRUCTIONS, code || is_shared);
+        operation.flush_targets = level < GfxLevel::Gfx9 && cntl.intersects(CoherCntl::CB | CoherCntl::DB);
         operation
     }
 
@@ -117,4 +127,19 @@ impl CacheOperation {
         fronts.set(FrontCaches::ARRAY, gcr.contains(Gcr::GL1_INVALIDATE));
         Self { write_back_l2, invalidate_l2, fronts, doubt, ..Self::default() }
     }
+}
+
+/// Returns `true` if an event writes back the caches of colour or depth targets, which are taken for one.
+const fn flushes_targets(event: Event) -> bool {
+    matches!(
+        event,
+        Event::CACHE_FLUSH_TS
+            | Event::CACHE_FLUSH
+            | Event::CACHE_FLUSH_AND_INV_TS_EVENT
+            | Event::CACHE_FLUSH_AND_INV_EVENT
+            | Event::DB_CACHE_FLUSH_AND_INV
+            | Event::FLUSH_AND_INV_DB_DATA_TS
+            | Event::FLUSH_AND_INV_CB_DATA_TS
+            | Event::FLUSH_AND_INV_CB_PIXEL_DATA
+    )
 }

@@ -6,7 +6,7 @@ use amdgpu_packets::layout::values::{AtomicCommand, EngineSel, EngineSelIb, Even
 use amdgpu_packets::pm4::Event;
 
 use crate::gpu::{
-    CacheObserver, CacheOperation, Engine, Signal, Stop,
+    CacheObserver, CacheOperation, Ended, Engine, Signal, Stop,
     registers::{CONFIG, CONTEXT, PERSISTENT, USER_CONFIG},
     step::Step,
 };
@@ -147,6 +147,9 @@ impl Engine {
                 if let Some(done) = done {
                     observe(step, |observer| observer.signal(done));
                 }
+                if let Some(operation) = CacheOperation::of_plain_event(packet.event_type) {
+                    observe(step, |observer| observer.operate(operation));
+                }
             }
             Packet::EventWriteZpass(packet) => {
                 self.join_for(Join::Draws, step)?;
@@ -154,15 +157,19 @@ impl Engine {
             }
             Packet::EventWriteEop(packet) => {
                 self.end_of_pipe(&(*packet).into(), step)?;
-                observe_event(step, (packet.event_index, packet.addr), CacheOperation::of_event(packet, level));
+                let event = (packet.event_index, packet.event_type, packet.addr);
+                observe_event(step, event, CacheOperation::of_event(packet, level));
             }
             Packet::ReleaseMem(packet) => {
                 self.end_of_pipe(&(*packet).into(), step)?;
-                observe_event(step, (packet.event_index, packet.addr), CacheOperation::of_release(packet, level));
+                let event = (packet.event_index, packet.event_type, packet.addr);
+                observe_event(step, event, CacheOperation::of_release(packet, level));
             }
             Packet::EventWriteEos(packet) => {
                 self.end_of_shader(packet, step)?;
-                observe(step, |observer| observer.signal(Signal::Stored { va: Some(packet.addr) }));
+                observe(step, |observer| {
+                    observer.signal(Signal::Stored { va: Some(packet.addr), ended: ended_by(packet.event_type) });
+                });
             }
             Packet::OcclusionQuery(packet) => self.occlusion_query(packet, step)?,
             Packet::Timestamp(packet) => timestamp(packet, step)?,
@@ -287,15 +294,24 @@ fn observe_wait(step: &Step<'_, '_>, va: Option<u64>, engine: EngineSelIb) {
 }
 
 /// Tells the observer of an event at the end of the pipe or of shaders, after its store.
-fn observe_event(step: &Step<'_, '_>, (index, va): (EventIndex, u64), operation: CacheOperation) {
+fn observe_event(step: &Step<'_, '_>, (index, event, va): (EventIndex, Event, u64), operation: CacheOperation) {
     observe(step, |observer| {
         if index == EventIndex::END_OF_PIPE {
             observer.signal(Signal::EndOfPipe);
         }
         // Addresses below the first page are those of events that store nothing.
-        observer.signal(Signal::Stored { va: Some(va).filter(|&va| va >= 4096) });
+        observer.signal(Signal::Stored { va: Some(va).filter(|&va| va >= 4096), ended: ended_by(event) });
         observer.operate(operation);
     });
+}
+
+/// Returns the work that is over when an event stores.
+const fn ended_by(event: Event) -> Ended {
+    match event {
+        Event::CS_DONE => Ended::Dispatches,
+        Event::PS_DONE => Ended::Draws,
+        _ => Ended::All,
+    }
 }
 
 /// Executes CONTEXT_CONTROL. Shadowing keeps registers in memory. A user's stream requests it only if the kernel requested it

@@ -5,9 +5,10 @@
 //! reader finds what was in memory before, and work finds inputs that later packets have overwritten.
 //!
 //! The schedule is one that hardware may choose, and is the same each time. Dispatches are in order among themselves, and so are draws,
-//! stores at the end of the pipe, and DMA. It is kinder than hardware in four ways: the prefetch parser does not run ahead of the micro
-//! engine, copies of copy engines do not overlap, an event that samples counters waits for the work before it, and no job starts before
-//! the DMA of the one before it on the ring is over.
+//! stores at the end of the pipe, and DMA. The prefetch parser is ahead of all of them: what it reads is what was there when it last
+//! waited, which the memory of the job sees to. The schedule is kinder than hardware in three ways: copies of copy engines do not
+//! overlap, an event that samples counters waits for the work before it, and no job starts before the DMA of the one before it on the
+//! ring is over.
 
 use amdgpu_hw::GfxLevel;
 use amdgpu_packets::pm4::{CoherCntl, Event, Ring, Target};

@@ -5,13 +5,15 @@ use amdgpu_isa::WaveSize;
 use amdgpu_packets::pm4::Register;
 use amdgpu_raster::{Call, DrawState, Ended, Export, Indices, MemoryFault, PixelWave, Program, Registers, VertexWave};
 use amdgpu_surface::Chip;
-use amdgpu_waves::{Access, CodeCache, GraphicsStage, GraphicsWave, Limits, PageFault, Reason, StageEnd, StageRunner};
+use amdgpu_waves::{
+    Access, CodeCache, GraphicsStage, GraphicsWave, Limits, PageFault, Reach, Reason, StageEnd, StageRunner,
+};
 
 use super::{
     job_memory::{JobMemory, border_colors, report},
     skipped::Skipped,
 };
-use crate::gpu::{Draw, Job, Memory, Scene, Statistics, Unfinished};
+use crate::gpu::{Client, Draw, Job, Memory, Scene, Statistics, Unfinished};
 
 /// Executes a draw. A draw with features that are not simulated is counted and left out.
 pub(super) fn run(
@@ -87,13 +89,30 @@ pub(super) fn run(
     }
 }
 
+impl<M: Memory + ?Sized, J: Job + ?Sized> JobMemory<'_, M, J> {
+    /// Reads bytes as a fixed function does.
+    fn load_by(&self, client: Client, va: u64, out: &mut [u8]) -> Result<(), MemoryFault> {
+        self.memory.route(client, Reach::Device);
+        let loaded = amdgpu_waves::Memory::load(self, va, out);
+        self.memory.route(Client::Vector, Reach::Unit);
+        loaded.map_err(|fault| MemoryFault { va: fault.va, is_write: false })
+    }
+}
+
 impl<M: Memory + ?Sized, J: Job + ?Sized> amdgpu_raster::Memory for JobMemory<'_, M, J> {
     fn load(&self, va: u64, out: &mut [u8]) -> Result<(), MemoryFault> {
-        amdgpu_waves::Memory::load(self, va, out).map_err(|fault| MemoryFault { va: fault.va, is_write: false })
+        self.load_by(Client::Targets, va, out)
+    }
+
+    fn load_indices(&self, va: u64, out: &mut [u8]) -> Result<(), MemoryFault> {
+        self.load_by(Client::Indices, va, out)
     }
 
     fn store(&self, va: u64, data: &[u8]) -> Result<(), MemoryFault> {
-        amdgpu_waves::Memory::store(self, va, data).map_err(|fault| MemoryFault { va: fault.va, is_write: true })
+        self.memory.route(Client::Targets, Reach::Device);
+        let stored = amdgpu_waves::Memory::store(self, va, data);
+        self.memory.route(Client::Vector, Reach::Unit);
+        stored.map_err(|fault| MemoryFault { va: fault.va, is_write: true })
     }
 
     fn is_stopped(&self) -> bool {
@@ -132,7 +151,13 @@ impl Stages<'_> {
     /// Runs a wave on a runner.
     fn run(&self, runner: &mut StageRunner, program: &Program, wave: &GraphicsWave<'_>) -> Result<Vec<Export>, Ended> {
         let memory = JobMemory { memory: self.scene.memory, job: self.scene.job, code: self.code };
-        match runner.run(wave, &memory) {
+        let job = self.scene.job;
+        let ran = if job.is_checked() {
+            runner.run_checked(wave, &memory, &mut |hazard| job.hazard(hazard, self.scene.place))
+        } else {
+            runner.run(wave, &memory)
+        };
+        match ran {
             Ok(exports) => Ok(exports.iter().map(export).collect()),
             Err(StageEnd::Stopped) => Err(Ended::Stopped),
             Err(StageEnd::Hang(hang)) => match hang.reason {

@@ -49,7 +49,7 @@ impl FaultCell {
             (Client::Packet, Target::Sdma(_)) => Unit::Copy,
             (Client::Packet, Target::Pm4(_)) if fault.access == Access::Fetch => Unit::Fetcher,
             (Client::Packet, Target::Pm4(target)) if target.is_mec() => Unit::Compute,
-            (Client::Packet, Target::Pm4(_)) => Unit::Graphics,
+            (Client::Indices | Client::Targets, _) | (Client::Packet, Target::Pm4(_)) => Unit::Graphics,
         };
         self.keep(fault, unit, source);
     }

@@ -27,6 +27,10 @@ use crate::{
     },
 };
 
+/// The seed of what hardware leaves open, in the modes that show it. Any number: it is the same each time, so that what depends on it can
+/// be found.
+const SEED: u64 = 0x5eed_0f5e_ed00;
+
 /// The simulator's [`Shaders`]: it executes dispatches and draws.
 pub(crate) struct Interpreter {
     limits: Limits,
@@ -52,8 +56,8 @@ impl Interpreter {
         let limits = Limits {
             instructions: options.shader_instructions,
             shader_engines: profile.dev_info.num_shader_engines,
-            // Any number: it is the same each time, so that what depends on it can be found.
-            undefined: matches!(options.strictness, Strictness::Bite | Strictness::Late).then_some(0x5eed_0f5e_ed00),
+            shuffled: (options.strictness == Strictness::Late).then_some(SEED),
+            undefined: matches!(options.strictness, Strictness::Bite | Strictness::Late).then_some(SEED),
             ..Limits::default()
         };
         let (threads, skipped) = (options.shader_threads, Arc::clone(skipped));

@@ -17,6 +17,7 @@ pub(super) enum Way {
 }
 
 /// The properties of an access.
+#[expect(clippy::struct_excessive_bools, reason = "properties that have nothing to do with each other")]
 #[derive(Clone, Copy, Debug)]
 pub(super) struct By {
     pub(super) time: Time,
@@ -32,6 +33,8 @@ pub(super) struct By {
     pub(super) is_atomic: bool,
     /// `true` for memory of a lane of its own, whose place the chip chooses.
     pub(super) is_private: bool,
+    /// `true` for render backends, which access targets through caches of their own.
+    pub(super) is_of_targets: bool,
     pub(super) order: Order,
 }
 

@@ -19,6 +19,8 @@ pub(super) enum Finding {
     Stale { cache: Cache, filled: Time, passed: Option<Time> },
     /// Memory has old bytes, because this write is still in L2.
     Dirty(Time),
+    /// This write is still in the caches of colour and depth targets.
+    InTargets(Time),
     /// Nothing orders the access behind this access, of which one of the two writes.
     Race { earlier: Time, by: Agent, is_write: bool },
     /// PFP reads before this write.

@@ -20,6 +20,7 @@
 //! * user queues are not modelled.
 
 mod access;
+mod ahead;
 mod event;
 mod finding;
 mod front;
@@ -31,6 +32,7 @@ mod packets;
 mod pages;
 mod report;
 mod rules;
+mod targets;
 mod text;
 mod trials;
 mod view;
@@ -43,7 +45,7 @@ use amdgpu_packets::{Target, pm4::Ring};
 use amdgpu_waves::InstructionHazard;
 use parking_lot::Mutex;
 
-pub(crate) use self::view::Checked;
+pub(crate) use self::{ahead::Ahead, view::Checked};
 pub use self::{
     report::{HazardKind, HazardReport},
     trials::{TrialOutcome, TrialReport},
@@ -162,6 +164,9 @@ impl Caches {
         self.each(|world| {
             world.end(job);
             world.model.operate(now, fronts, is_pm4, invalidates);
+            if is_pm4 {
+                world.model.flush_targets(now);
+            }
         });
         self.operated(now, fronts, is_pm4, invalidates);
     }
@@ -238,7 +243,7 @@ impl Caches {
     /// Reports a finding of the model.
     fn report_finding(&self, address: u64, finding: Finding, by: &By, is_write: bool) {
         let state = self.state.lock();
-        let later = text::event(&state.log, by.time);
+        let later = text::access(&state.log, by.time, by.agent);
         let (kind, earlier, missing) = text::finding(finding, is_write, (self.level, &later), &state.log);
         drop(state);
         self.report(kind, Some(address), earlier, later, missing);

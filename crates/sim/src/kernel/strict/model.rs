@@ -15,6 +15,7 @@ use super::{
     l2::L2,
     order,
     pages::{Front, LINE, PAGE, Page, Pages, Piece, Tag, chunks, differences, lines},
+    targets,
 };
 use crate::{gpu::FrontCaches, kernel::mm::bo::Bo};
 
@@ -41,6 +42,8 @@ pub(super) struct Model {
     l2: L2,
     /// The last invalidation of each cache in front of L2.
     invalidated: [Time; 4],
+    /// The last flush of the caches of colour and depth targets.
+    flushed: Time,
     /// `true` if reads give the bytes that caches hold.
     bites: bool,
 }
@@ -52,7 +55,7 @@ impl Model {
 
     /// Returns `true` if the last operations on caches are those of another model.
     pub(super) fn was_operated_like(&self, other: &Self) -> bool {
-        self.l2 == other.l2 && self.invalidated == other.invalidated
+        self.l2 == other.l2 && self.invalidated == other.invalidated && self.flushed == other.flushed
     }
 
     /// Executes operations on caches, as an event.
@@ -72,17 +75,23 @@ impl Model {
         }
     }
 
+    /// Writes back the caches of colour and depth targets, as an event.
+    pub(super) fn flush_targets(&mut self, time: Time) {
+        self.flushed = time;
+    }
+
     /// Checks a read; `data` is what memory has there, and becomes what caches hold if the model bites. Returns the offset of the
     /// first byte of a hazard, with its finding.
     pub(super) fn read(&mut self, range: Range<'_>, data: &mut [u8], by: &By, log: &Log) -> Option<(u64, Finding)> {
-        let Self { pages, l2, invalidated, bites } = self;
+        let Self { pages, l2, invalidated, flushed, bites } = self;
         let mut found = None;
         for chunk in chunks(range.offset, data.len()) {
             let page = pages.get(range.bo, chunk.page, l2.written_back);
             let data = &mut data[chunk.done..chunk.done + chunk.len];
             let tag = range.tag(by.vm, chunk.page);
             for piece in lines(chunk.at, chunk.len) {
-                let one = order::read(page, piece, by, log).or_else(|| {
+                let one = order::read(page, piece, by, log).or_else(|| targets::read(page, piece, by, *flushed));
+                let one = one.or_else(|| {
                     let (range, bytes) = ((range.bo, chunk.page), &mut data[piece.in_access()]);
                     read_line(page, (l2, invalidated, *bites), (range, piece, tag), bytes, by)
                 });
@@ -120,6 +129,7 @@ impl Model {
                     }
                 };
                 order::wrote(page, piece, changed, by, log);
+                targets::wrote(page, piece, changed, by);
                 if let (None, Some((at, finding))) = (found, one.or(other)) {
                     found = Some(((chunk.page * PAGE + at) as u64, finding));
                 }

@@ -9,7 +9,7 @@ use super::{
     text,
     world::{RunningJob, World},
 };
-use crate::gpu::{CacheOperation, Place, Signal};
+use crate::gpu::{CacheOperation, Ended, Place, Signal};
 
 /// A packet that does something.
 #[derive(Clone, Copy, Debug)]
@@ -84,14 +84,14 @@ impl World {
             let until = match deed {
                 Deed::End if job.order.job == at.job => Some(Time::MAX),
                 Deed::Signal(Signal::Waited { va, .. }) if va.is_some() || job.order.job == at.job => {
-                    job.rules.seen(va)
+                    job.rules.seen(va).map(|(time, _)| time)
                 }
                 _ => None,
             };
             due.extend(until.map(|until| job.rules.due(until)).unwrap_or_default());
         }
-        for (_, CacheOperation { fronts, write_back_l2, invalidate_l2, .. }) in &due {
-            self.model.operate(at.now, *fronts, *write_back_l2, *invalidate_l2);
+        for (_, operation) in &due {
+            self.execute(*operation, at);
         }
         self.caught_up = due;
     }
@@ -121,12 +121,19 @@ impl World {
             return hazards;
         }
         // Up to GFX8 the operation waits for draws, if it is about what they write.
-        if at.level < GfxLevel::Gfx9 {
+        if at.level < GfxLevel::Gfx9 && at.place.is_none_or(|place| place.packet != "EVENT_WRITE") {
             job.order.draws = at.now;
         }
-        let CacheOperation { fronts, write_back_l2, invalidate_l2, .. } = operation;
-        self.model.operate(at.now, fronts, write_back_l2, invalidate_l2);
+        self.execute(operation, at);
         hazards
+    }
+
+    fn execute(&mut self, operation: CacheOperation, at: &At) {
+        let CacheOperation { fronts, write_back_l2, invalidate_l2, flush_targets, .. } = operation;
+        self.model.operate(at.now, fronts, write_back_l2, invalidate_l2);
+        if flush_targets {
+            self.model.flush_targets(at.now);
+        }
     }
 }
 
@@ -182,9 +189,13 @@ impl RunningJob {
             Signal::DrawsDone => order.draws = at.now,
             // The wait is for a number that something at the end of the pipe stores.
             Signal::Waited { va, by_pfp } => {
-                if let Some(seen) = rules.seen(va) {
-                    order.shaders = order.shaders.max(seen);
-                    order.draws = order.draws.max(seen);
+                if let Some((seen, ended)) = rules.seen(va) {
+                    if ended != Ended::Draws {
+                        order.shaders = order.shaders.max(seen);
+                    }
+                    if ended != Ended::Dispatches {
+                        order.draws = order.draws.max(seen);
+                    }
                     order.posted = order.posted.max(seen);
                 }
                 if by_pfp {
@@ -194,7 +205,7 @@ impl RunningJob {
             Signal::Dma { waits_for_writes } => order.waits_for_dma = waits_for_writes,
             Signal::DmaSync if matches!(at.target, Target::Sdma(_)) => order.dma = at.now,
             Signal::DmaSync => rules.synced = Some(at.now),
-            Signal::Stored { va } => rules.store(va, at.now),
+            Signal::Stored { va, ended } => rules.store(va, at.now, ended),
             Signal::SampleCounts => rules.sampled = Some(rules.packets),
             Signal::EndOfPipe if at.is_gfx() && at.level == GfxLevel::Gfx9 => {
                 if rules.sampled != rules.packets.checked_sub(1) {

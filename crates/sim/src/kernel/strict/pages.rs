@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, Weak},
 };
 
-use super::event::Time;
+use super::{event::Time, targets::InTargets};
 use crate::kernel::mm::bo::Bo;
 
 /// Bytes of a line, of all caches.
@@ -97,6 +97,7 @@ pub(super) struct Other {
 pub(super) struct Page {
     pub(super) fronts: [Option<Box<Copies>>; 4],
     pub(super) l2: Option<Box<Held>>,
+    pub(super) targets: Option<Box<InTargets>>,
     pub(super) last: Option<Box<Last>>,
 }
 

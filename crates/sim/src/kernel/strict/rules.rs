@@ -1,7 +1,7 @@
 //! The memory of the rules about packets.
 
 use super::event::Time;
-use crate::gpu::{CacheOperation, Place};
+use crate::gpu::{CacheOperation, Ended, Place};
 
 /// The number of stores at the end of the pipe that are remembered for waits.
 const MOST_STORED: usize = 64;
@@ -20,28 +20,28 @@ pub(super) struct Rules {
     /// The event of the current DMA, if it is over when the next packet begins.
     pub(super) synced: Option<Time>,
     /// The events of the last stores at the end of the pipe or of shaders, with their addresses.
-    stored: Vec<(Option<u64>, Time)>,
+    stored: Vec<(Option<u64>, Time, Ended)>,
     /// Cache operations at the end of the pipe, which are over when a wait has seen the store, or at the end of the job.
     pub(super) pending: Vec<(Time, CacheOperation)>,
 }
 
 impl Rules {
     /// Remembers a store at the end of the pipe or of shaders.
-    pub(super) fn store(&mut self, va: Option<u64>, time: Time) {
+    pub(super) fn store(&mut self, va: Option<u64>, time: Time, ended: Ended) {
         if va.is_some() {
-            self.stored.retain(|(old, _)| *old != va);
+            self.stored.retain(|(old, ..)| *old != va);
         }
         if self.stored.len() >= MOST_STORED {
             self.stored.remove(0);
         }
-        self.stored.push((va, time));
+        self.stored.push((va, time, ended));
     }
 
     /// Returns the event of the store that a wait has seen: the last one at its address, or the last of all for a wait that counts
     /// events.
-    pub(super) fn seen(&self, va: Option<u64>) -> Option<Time> {
-        let found = self.stored.iter().rev().find(|(stored, _)| va.is_none() || *stored == va);
-        found.map(|(_, time)| *time)
+    pub(super) fn seen(&self, va: Option<u64>) -> Option<(Time, Ended)> {
+        let found = self.stored.iter().rev().find(|(stored, ..)| va.is_none() || *stored == va);
+        found.map(|(_, time, ended)| (*time, *ended))
     }
 
     /// Takes the operations at the end of the pipe up to an event.

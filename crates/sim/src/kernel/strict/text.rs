@@ -23,6 +23,11 @@ pub(super) fn event(log: &Log, time: Time) -> String {
     named.unwrap_or_else(|| "an access too long ago to be named".to_owned())
 }
 
+/// Returns an access of an event as text: a packet has accesses of several units.
+pub(super) fn access(log: &Log, time: Time, agent: Agent) -> String {
+    log.get(time).map_or_else(|| event(log, time), |event| packet(&event.place, event.job, agent))
+}
+
 /// Returns the kind of a finding, the earlier access, and what is missing. `later` is the packet that shows it.
 pub(super) fn finding(
     finding: Finding,
@@ -52,6 +57,12 @@ pub(super) fn finding(
             let kind = if is_write { HazardKind::Clobber } else { HazardKind::NotWrittenBack };
             let earlier = format!("{} wrote into L2", event(log, writer));
             (kind, earlier, "a write-back of L2 in between (radv_src_access_flush)".to_owned())
+        }
+        Finding::InTargets(writer) => {
+            let missing = "an event that flushes the caches of targets in between, as FLUSH_AND_INV_CB_DATA_TS \
+                           (radv_cs_emit_cache_flush)";
+            let earlier = format!("{} wrote to a colour or depth target", event(log, writer));
+            (HazardKind::NotWrittenBack, earlier, missing.to_owned())
         }
         Finding::Race { earlier, by, is_write: wrote } => {
             let is_copy_engine = log.get(earlier).is_some_and(|event| matches!(event.place.target, Target::Sdma(_)));

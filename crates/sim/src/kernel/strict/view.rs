@@ -18,6 +18,8 @@ use super::{
     finding::Finding,
     model::Range,
     pages::Front,
+    report::HazardKind,
+    text,
     world::Call,
 };
 use crate::{
@@ -98,6 +100,9 @@ impl<'a> Checked<'a> {
     fn way(&self) -> Way {
         let level = self.level();
         match self.target {
+            Target::Pm4(_) if self.in_shaders.get() && self.route.get().0 == Client::Indices => {
+                if level.index_fetch_bypasses_l2() { Way::Past } else { Way::In }
+            }
             Target::Pm4(_) if self.in_shaders.get() => {
                 if self.route.get().1 == Reach::System {
                     Way::Past
@@ -138,11 +143,16 @@ impl<'a> Checked<'a> {
         let (client, reach) = self.route.get();
         let has_array = (GfxLevel::Gfx10..=GfxLevel::Gfx11_5).contains(&self.level());
         // Render backends, whose accesses are among those of draws, have caches of their own.
-        let is_near = in_shaders && agent != Agent::Draw && !is_update && matches!(reach, Reach::Unit | Reach::Array);
+        let is_fixed = matches!(client, Client::Indices | Client::Targets);
+        let is_near = in_shaders
+            && agent != Agent::Draw
+            && !is_fixed
+            && !is_update
+            && matches!(reach, Reach::Unit | Reach::Array);
         let front = match client {
             Client::Scalar => Front::Scalar,
             Client::Instructions => Front::Instructions,
-            Client::Vector | Client::Packet => Front::Vector,
+            Client::Vector | Client::Packet | Client::Indices | Client::Targets => Front::Vector,
         };
         Some(By {
             time: self.now()?,
@@ -151,8 +161,9 @@ impl<'a> Checked<'a> {
             front: (is_near && reach == Reach::Unit).then_some(front),
             through_array: is_near && has_array,
             vm: self.vm,
-            is_atomic: is_update || in_shaders && matches!(reach, Reach::Device | Reach::System),
+            is_atomic: is_update || in_shaders && !is_fixed && matches!(reach, Reach::Device | Reach::System),
             is_private: in_shaders && reach == Reach::Private,
+            is_of_targets: in_shaders && client == Client::Targets,
             // Each world knows the rest.
             order: Order { job: self.job, ..Order::default() },
         })
@@ -181,6 +192,15 @@ impl<'a> Checked<'a> {
             }
             agent => agent,
         };
+        self.check_arguments(va);
+        if self.in_shaders.get() && self.route.get().0 == Client::Indices {
+            // PFP fetches indices ahead of the draw, and they are read as long as the draw runs.
+            self.check_read_by(Agent::Pfp, va, data, (is_update, polls));
+        }
+        self.check_read_by(agent, va, data, (is_update, polls));
+    }
+
+    fn check_read_by(&self, agent: Agent, va: GpuVa, data: &mut [u8], (is_update, polls): (bool, bool)) {
         let Some(by) = self.by(agent, is_update) else { return };
         let call = Call { by: &by, polls, place: self.place.get(), waits: false };
         self.spots(va, data.len(), Access::Read, |spot| {
@@ -188,6 +208,43 @@ impl<'a> Checked<'a> {
             let found = self.caches.read(range(va, spot), data, &call);
             self.report_finding(va, spot, found, &by, false);
         });
+    }
+
+    /// Checks the address of the arguments of an indirect dispatch.
+    ///
+    /// Source: Mesa 25.0.7 `src/amd/common/ac_gpu_info.c`, `has_async_compute_align32_bug`.
+    fn check_arguments(&self, va: GpuVa) {
+        const MULTIPLE: u64 = 32;
+        let Some(place) = self.place.get().filter(|_| self.level() == GfxLevel::Gfx7 && !self.is_gfx()) else { return };
+        if place.packet == "DISPATCH_INDIRECT" && !self.in_shaders.get() && !va.as_u64().is_multiple_of(MULTIPLE) {
+            self.report_submission(va, "arguments at a multiple of 32 bytes (radv_emit_dispatch_packets)");
+        }
+    }
+
+    /// Checks that what is prefetched behind an instruction is mapped.
+    ///
+    /// Source: Mesa 25.0.7 `src/amd/common/ac_gpu_info.c`, `ac_align_shader_binary_for_prefetch`: three lines of 64 bytes behind that
+    /// of the instruction, and from GFX11 on up to a multiple of 128 bytes. A prefetch from no page faults like a fetch.
+    fn check_prefetch(&self, va: GpuVa) {
+        const PAGE: u64 = 4096;
+        const BEHIND: u64 = 3 * 64;
+        let level = self.level();
+        if level < GfxLevel::Gfx10 || va.as_u64() % PAGE < PAGE - BEHIND - 128 {
+            return;
+        }
+        let end = (va.as_u64() + 4 + BEHIND).next_multiple_of(if level >= GfxLevel::Gfx11 { 128 } else { 64 });
+        let Ok(last) = GpuVa::new(end - 1) else { return };
+        if end > va.as_u64().next_multiple_of(PAGE) && self.space.read(last, &mut [0]).is_err() {
+            let missing = "192 mapped bytes behind the code, for the chip prefetches instructions \
+                           (ac_align_shader_binary_for_prefetch)";
+            self.report_submission(va, missing);
+        }
+    }
+
+    fn report_submission(&self, va: GpuVa, missing: &str) {
+        let Some(place) = self.place.get() else { return };
+        let later = text::packet(&place, self.job, self.agent());
+        self.caches.report(HazardKind::Submission, Some(va.as_u64()), String::new(), later, missing.to_owned());
     }
 
     /// Checks a write before memory changes.
@@ -231,7 +288,7 @@ fn range<'s>(va: GpuVa, spot: &Spot<'s>) -> Range<'s> {
 ///
 /// Source: Mesa 25.0.7 `src/amd/vulkan/radv_cs.c`, `radv_cs_emit_cache_flush`, and the places of PFP_SYNC_ME in
 /// `radv_cmd_buffer.c`.
-fn is_read_ahead(packet: &str) -> bool {
+pub(super) fn is_read_ahead(packet: &str) -> bool {
     matches!(packet, "COND_EXEC" | "SET_PREDICATION" | "COND_INDIRECT_BUFFER" | "INDEX_ATTRIBUTES_INDIRECT")
         || packet.starts_with("LOAD_")
         || (packet.starts_with("DRAW_") || packet.starts_with("DISPATCH_")) && packet.contains("INDIRECT")
@@ -259,6 +316,7 @@ impl Memory for Checked<'_> {
 
     fn read_code(&self, va: GpuVa, out: &mut [u8]) -> Result<(), PageFault> {
         let before = self.route.replace((Client::Instructions, Reach::Unit));
+        self.check_prefetch(va);
         let read = self.read(va, out);
         self.route.set(before);
         read

@@ -34,13 +34,14 @@ use std::{
 };
 
 use amdgpu_hw::{GfxLevel, GpuVa, Ip};
-use amdgpu_packets::Target;
+use amdgpu_packets::{Target, pm4};
 use amdgpu_uapi::Errno;
 use amdgpu_waves::{Flaw, InstructionHazard};
 use parking_lot::Mutex;
 
 use super::job::Job;
 use crate::{
+    Strictness,
     features::Features,
     gpu::{self, Client, Environment, FaultSource, Ib, PageFault, Place},
     kernel::{
@@ -54,7 +55,7 @@ use crate::{
             processor::{Executor, Halt, Processor},
             resets::RingReset,
         },
-        strict::Checked,
+        strict::{Ahead, Checked},
         sync::events::{Until, coarse_now},
     },
     testing::hooks::{Hang, Queue, RingName, Turn},
@@ -345,7 +346,16 @@ impl RingState {
         let others = self.board.hooks().other_ibs(self.name, &job.ibs);
         let (ibs, constant) = others.as_ref().map_or((&job.ibs[..], &job.constant[..]), |ibs| (&ibs[..], &[][..]));
         let mut outcome = Ok(());
+        let is_gfx = matches!(self.executor.target(), Some(Target::Pm4(target)) if target.ring == pm4::Ring::Gfx);
+        let runs_ahead = is_gfx && self.board.facts.options.strictness == Strictness::Late;
         self.board.hooks().with_memory(self.name, &job.space, &mut |memory| {
+            if runs_ahead {
+                let ahead = Ahead::new(memory);
+                let (clock, observer) = (&self.board.clock, Some(&ahead as &dyn gpu::CacheObserver));
+                let env = Environment { memory: &ahead, clock, job: running, shaders: running, observer };
+                outcome = execute_ibs(engine, ibs, constant, &env);
+                return;
+            }
             let env = Environment { memory, clock: &self.board.clock, job: running, shaders: running, observer: None };
             outcome = execute_ibs(engine, ibs, constant, &env);
         });
