@@ -241,6 +241,8 @@ fn test_one(test: Test<'_>, arguments: &RunArguments, given: &[OsString]) -> Exi
         complain(&error);
         return Exit::Invalid;
     }
+    // A GPU that cannot be opened fails its first check.
+    options.hints = if arguments.hardware_hints { target.generation().ok() } else { None };
     let isolated = |soak: Option<Duration>| {
         // Without the path of this program its children cannot be started.
         let Ok(program) = std::env::current_exe() else {

@@ -178,6 +178,11 @@ pub(crate) struct RunArguments {
     #[arg(long)]
     pub(crate) strict_hardware: bool,
 
+    /// Name at a failed check the rules of the simulator's strict mode that such a failure fits on the GPU's generation: what its
+    /// command streams or shaders may lack.
+    #[arg(long)]
+    pub(crate) hardware_hints: bool,
+
     /// Let the level destructive reset a real GPU, which destroys the work of all its users.
     #[arg(long)]
     pub(crate) i_accept_a_gpu_reset: bool,

@@ -1,11 +1,13 @@
 //! Options of a run.
 
+use amdgpu_winsys::winsys::GfxLevel;
+
 use crate::{
     choice::{BadFilter, Choice, Filter},
     gpu::test_context::Settings,
     identity::machine::Machine,
     level::Level,
-    result::{baseline::Baseline, check_result::CheckResult, expectations::Expectations, resumed::Resumed},
+    result::{baseline::Baseline, check_result::CheckResult, expectations::Expectations, hints, resumed::Resumed},
 };
 
 /// The options of a run.
@@ -29,6 +31,8 @@ pub struct Options {
     pub may_suspend: bool,
     /// `true` if the check `device.unplug` may take the GPU away from all its users, if it is not simulated.
     pub may_unplug: bool,
+    /// The generation for which failed checks get hints; `None` for none.
+    pub hints: Option<GfxLevel>,
     /// The checks that are known to fail, known to be flaky, or to be skipped.
     pub expectations: Expectations,
     /// The computer, for the report.
@@ -50,12 +54,16 @@ impl Options {
         Ok(Self { choice, ..Self::default() })
     }
 
-    /// Writes into a result what the baseline and the user's lists say of it.
+    /// Writes into a result what the baseline and the user's lists say of it, and the hints that are wanted.
     pub(crate) fn judge(&self, result: &mut CheckResult) {
         if let Some(baseline) = &self.baseline {
             baseline.judge(result);
         }
         self.expectations.judge(result);
+        let hints = self.hints.map(|level| hints::of(level, result)).unwrap_or_default();
+        if !hints.is_empty() {
+            result.evidence.get_or_insert_default().hints = hints;
+        }
     }
 
     pub(crate) const fn settings(&self) -> Settings {

@@ -14,7 +14,9 @@ use amdgpu_layers::{Recording, Replay};
 use amdgpu_sim::{
     Census, HardwareError, HazardReport, RecordedFiles, SimDevice, SimKernel, SimOptions, Strictness, sysfs::Place,
 };
-use amdgpu_winsys::winsys::{self, Device, Errno, GpuInfo, Kernel, Node, Observer, OpenError, PciAddress, RenderNode};
+use amdgpu_winsys::winsys::{
+    self, Device, Errno, GfxLevel, GpuInfo, Kernel, Node, Observer, OpenError, PciAddress, RenderNode,
+};
 
 use crate::{
     gpu::{host, mutant::Mutant, slot::Slot},
@@ -469,6 +471,11 @@ impl Target {
     /// RADV's name of the chip, for which it is opened.
     pub(crate) fn chip(&self) -> winsys::Result<String> {
         Ok(self.open()?.info().chip_name().to_owned())
+    }
+
+    /// Returns the generation of the GPU, for which it is opened.
+    pub(crate) fn generation(&self) -> winsys::Result<GfxLevel> {
+        Ok(self.open()?.info().gfx_level)
     }
 
     /// Returns the kernel's resource counts, empty if it has none.

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::hints::Hint;
+
 /// Details about a check that did not pass, in addition to its line in the report.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -15,6 +17,9 @@ pub struct Evidence {
     /// The page fault that occurred during the check, with the object at its address.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fault: Option<String>,
+    /// The rules of the strict mode that the failure fits on a real GPU, if hints are wanted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hints: Vec<Hint>,
     /// The answers to reset and eviction queries that changed during the check.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<String>,
@@ -49,6 +54,10 @@ impl Evidence {
         }
         lines.extend(self.fault.iter().cloned());
         lines.extend(self.changes.iter().cloned());
+        if !self.hints.is_empty() {
+            lines.push("a real GPU fails like this if a stream breaks a rule of the strict mode:".to_owned());
+            lines.extend(self.hints.iter().map(|hint| format!("  {}: {} ({})", hint.rule, hint.text, hint.mesa)));
+        }
         if !self.hang.is_empty() {
             lines.push("hang report:".to_owned());
             lines.extend(self.hang.iter().map(|line| format!("  {line}")));
@@ -66,7 +75,7 @@ impl Evidence {
 }
 
 /// The first difference between two ranges of bytes that should be equal.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Difference {
     /// The offset in bytes of the first difference from the start of the range.
     pub offset: u64,
@@ -81,7 +90,7 @@ pub struct Difference {
 }
 
 /// A request that the kernel refused.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refusal {
     /// The name of the ioctl, or of the query that it makes.
     pub request: String,
