@@ -4,6 +4,7 @@
 //!   Vulkan Memory Allocator is built in, which takes a C++ compiler.
 //! * `amdgpu-bench cs [--json] [--only NAME]`: recording, submitting and decoding.
 //! * `amdgpu-bench shader [--json] [--only NAME]`: compute shaders, executed, against plain loops of the same work.
+//! * `amdgpu-bench draw [--json] [--only NAME]`: draws on a simulated chip: frames, pixels and triangles a second.
 //! * `amdgpu-bench icd [--json] [--only NAME]`: our Vulkan driver (`cargo build --release -p amdgpu-winsys-icd`) beside RADV, through
 //!   the same loader.
 //! * `amdgpu-bench radv [--json] [--only NAME]`: RADV with this library's winsys beside RADV with its own, as `.ci/vulkan/radv-swap` builds
@@ -27,13 +28,13 @@ mod contest;
 mod counting;
 mod counting_requests;
 mod cs;
+mod executed;
 mod icd;
 mod ioctl_cost;
 mod memory;
 mod peers;
 mod radv;
 mod row;
-mod shader;
 mod sim;
 mod surface;
 
@@ -41,6 +42,7 @@ use std::{process::ExitCode, time::Duration};
 
 use child::Wanted;
 use clap::{Args, Parser, Subcommand};
+use executed::{draw, shader};
 use row::Row;
 
 /// The library against its peers.
@@ -71,6 +73,11 @@ enum Area {
     },
     /// Compute shaders, executed.
     Shader {
+        #[command(flatten)]
+        report: Report,
+    },
+    /// Draws on a simulated chip.
+    Draw {
         #[command(flatten)]
         report: Report,
     },
@@ -173,6 +180,7 @@ fn main() -> ExitCode {
             )
         }
         Area::Shader { report } => report.print(|wanted, _, mut add| shader::all(wanted, &mut add)),
+        Area::Draw { report } => report.print(|wanted, _, mut add| draw::all(wanted, &mut add)),
         Area::Icd { report } => {
             report.print(
                 |wanted, on_null, mut add| {

@@ -41,6 +41,12 @@ pub(crate) enum Unit {
     Mlips,
     /// Requests to the kernel.
     Requests,
+    /// Frames a second.
+    Frames,
+    /// Millions of pixels a second.
+    Mpixels,
+    /// Millions of triangles a second.
+    Mtriangles,
 }
 
 /// Goal of a row.
@@ -162,6 +168,9 @@ impl fmt::Display for Row {
             Unit::Mlips => format!("{value:.0} M/s"),
             Unit::Mbps => format!("{value:.0} MB/s"),
             Unit::Requests => format!("{value:.2} rq"),
+            Unit::Frames => format!("{value:.1} /s"),
+            Unit::Mpixels => format!("{value:.2} Mpx/s"),
+            Unit::Mtriangles => format!("{value:.3} Mt/s"),
             Unit::Permille => format!("{:.1}%", value / 10.0),
         };
         let is_missing = self.note.as_ref().is_some_and(|note| note.starts_with("missing"));

@@ -1,0 +1,4 @@
+//! What the simulated GPU computes: compute shaders and draws.
+
+pub(crate) mod draw;
+pub(crate) mod shader;
