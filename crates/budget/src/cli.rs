@@ -197,10 +197,10 @@ pub struct Why {
 #[derive(Args, Clone, Debug)]
 pub struct Advise {
     /// Programs, such as model servers, should be able to have so much on the GPU: 96GiB.
-    #[arg(long, value_name = "SIZE", value_parser = size, required_unless_present = "keep", conflicts_with = "keep")]
+    #[arg(long, value_name = "SIZE", value_parser = wish, required_unless_present = "keep", conflicts_with = "keep")]
     pub models: Option<u64>,
     /// So much VRAM of the group of --of should not be evicted for others.
-    #[arg(long, value_name = "SIZE", value_parser = size, requires = "of")]
+    #[arg(long, value_name = "SIZE", value_parser = wish, requires = "of")]
     pub keep: Option<u64>,
     /// The group of --keep: a path of cgroup v2, a systemd unit, or a process ID.
     #[arg(long, value_name = "GROUP", requires = "keep")]
@@ -479,6 +479,17 @@ fn seconds(text: &str) -> Result<f64, String> {
 
 fn size(text: &str) -> Result<u64, String> {
     crate::snapshot::units::parse_size(text).map_err(|error| error.to_string())
+}
+
+/// Parses the size of a wish. A number alone is in bytes, which no one means who writes a small one.
+fn wish(text: &str) -> Result<u64, String> {
+    const LEAST: u64 = 1 << 20;
+    let bytes = size(text)?;
+    if bytes >= LEAST {
+        Ok(bytes)
+    } else {
+        Err(format!("{bytes} bytes are too few for a wish: is a unit missing, as in 96GiB?"))
+    }
 }
 
 fn speed(text: &str) -> Result<f64, String> {

@@ -10,6 +10,7 @@ use amdgpu_budget::{
     machine::{Machine, Simulated},
 };
 use amdgpu_pool::{Info, OwnUsage, Session};
+use amdgpu_sim::KernelRelease;
 use amdgpu_winsys::{
     heaps::{self, BudgetRule, HeapKind, MemoryFacts, MemoryProperties, RawMemoryFacts, SystemUsage, TableOptions},
     uapi::{self, Argument as _},
@@ -49,16 +50,29 @@ impl amdgpu_pool::Machine for Alone {
 }
 
 #[test]
-fn the_crate_and_the_program_give_the_same_figures_on_every_chip() {
-    for profile in amdgpu_sim::profiles() {
-        let mut collector = Collector::new(Simulated::new(&profile.name, 14).unwrap(), CollectOptions::default());
+fn the_crate_and_the_program_give_the_same_figures_on_every_chip_and_release() {
+    // Each chip on one release, each release with a card and an APU.
+    let default = KernelRelease::default();
+    let chips = amdgpu_sim::profiles().iter().map(|profile| (profile.name.clone(), default));
+    let releases =
+        KernelRelease::ALL.into_iter().flat_map(|one| [("navi31".to_owned(), one), ("renoir".to_owned(), one)]);
+    for (chip, release) in chips.chain(releases) {
+        let machine = || Simulated::with_release(&chip, 14, release).unwrap();
+        let mut collector = Collector::new(machine(), CollectOptions::default());
         let shown = collector.look().unwrap().unwrap().gpus.remove(0);
-        let alone = Alone(Simulated::new(&profile.name, 14).unwrap());
-        let gpu = amdgpu_pool::look(&alone, &amdgpu_pool::Options::default()).unwrap().gpus.remove(0);
-        let name = &profile.name;
+        let gpu = amdgpu_pool::look(&Alone(machine()), &amdgpu_pool::Options::default()).unwrap().gpus.remove(0);
+        let name = format!("{chip} on Linux {release}");
         assert_eq!((gpu.apu, &gpu.domains, &gpu.effective), (shown.apu, &shown.domains, &shown.effective), "{name}");
         assert_eq!((&gpu.heaps, &gpu.processes), (&shown.heaps, &shown.processes), "{name}");
         assert_eq!((gpu.unattributed, &gpu.cgroup_limit), (shown.unattributed, &shown.cgroup_limit), "{name}");
+        let limits: Vec<_> =
+            gpu.limits.iter().map(|limit| (limit.name, limit.bytes, limit.state.to_string())).collect();
+        let shown_limits = shown.limits.iter().map(|limit| (&*limit.name, limit.bytes, limit.state.clone()));
+        assert_eq!((gpu.largest, &limits), (shown.largest, &shown_limits.collect()), "{name}");
+        assert!(
+            limits.iter().any(|limit| limit.2 == "counts") && shown.largest.accepted.is_some(),
+            "{name}: {limits:?}"
+        );
         assert!(gpu.effective.available.is_some() && gpu.largest.now <= gpu.effective.available, "{name}: {gpu:?}");
         let available = gpu.effective.available.unwrap();
         assert_eq!(gpu.fits(available).verdict, amdgpu_pool::Verdict::Fits, "{name}");

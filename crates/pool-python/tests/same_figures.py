@@ -11,6 +11,7 @@ import amdgpu_pool
 
 STATES = ["unknown", "counts", "slack", "apart"]
 KINDS = [None, "card", "apu"]
+UNSTEADY = ("mem_available", "gtt")
 
 
 def same(what, one, other, is_moving=False):
@@ -29,6 +30,16 @@ def compare_program(gpu, shown):
             same(f"{name}.{figure}", getattr(getattr(gpu, name), figure), shown["domains"][name][figure])
     same("total", gpu.total, shown["effective"]["total"])
     same("available", gpu.available, shown["effective"]["available"], moving)
+    largest = shown["largest"]
+    same("largest_now", gpu.largest_now, largest["now"], moving)
+    same("largest_accepted", gpu.largest_accepted, largest["accepted"])
+    same("largest_recommended", gpu.largest_recommended, largest["recommended"])
+    same("names of limits", [limit.name for limit in gpu.limits], [limit["name"] for limit in shown["limits"]])
+    for limit, there in zip(gpu.limits, shown["limits"]):
+        same(f"limit {limit.name}", limit.bytes, there["bytes"], limit.name == "mem_available")
+        # These two change places when the machine's available memory passes what is free of GTT.
+        if limit.name not in UNSTEADY:
+            same(f"state of limit {limit.name}", limit.state, there["state"])
     heaps = [(heap.kind, heap.size, heap.budget, heap.usage) for heap in gpu.heaps]
     same("heaps", heaps, [tuple(heap[key] for key in ("kind", "size", "budget", "usage")) for heap in shown["heaps"]])
     assert len(heaps) >= 2, heaps
@@ -48,8 +59,7 @@ def compare_c(gpu, lines):
     same("C heaps", [[heap.kind, str(heap.size), str(heap.budget), str(heap.usage)] for heap in gpu.heaps], heaps)
     limits = [line.split(" ")[1:] for line in lines if line.startswith("limit ")]
     wanted = [[limit.name, str(STATES.index(limit.state))] for limit in gpu.limits]
-    unsteady = ("mem_available", "gtt")
-    same("C limits", [one for one in wanted if one[0] not in unsteady], [one for one in limits if one[0] not in unsteady])
+    same("C limits", [one for one in wanted if one[0] not in UNSTEADY], [one for one in limits if one[0] not in UNSTEADY])
 
 
 def main():

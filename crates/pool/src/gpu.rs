@@ -59,6 +59,7 @@ pub(crate) struct FreeShares(pub(crate) Free);
 
 /// The largest single allocation in bytes: one buffer lies in one place, so on an APU it is less than the pool.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Largest {
     /// The size that one buffer can have now without evicting others.
     pub now: Option<u64>,

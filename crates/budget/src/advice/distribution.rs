@@ -8,6 +8,11 @@ const MODPROBE: &str = "/etc/modprobe.d/amdgpu-budget.conf";
 /// The file for the kernel's command line that the steps write where GRUB is Debian's.
 const GRUB: &str = "/etc/default/grub.d/amdgpu-budget.cfg";
 
+/// The command that builds the initial RAM disks anew where dracut makes them.
+const DRACUT: &str = "sudo dracut --force --regenerate-all";
+/// The file that lists what updates of SteamOS keep of /etc.
+const KEPT: &str = "/etc/atomic-update.conf.d/amdgpu-budget.conf";
+
 /// The way in which a machine gets parameters at boot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Means {
@@ -19,6 +24,10 @@ enum Means {
     GrubFile,
     /// `boot.kernelParams` of NixOS.
     Nix,
+    /// `kernelstub`, of Pop!_OS on EFI.
+    Kernelstub,
+    /// A file in `modprobe.d` of SteamOS, whose system is read-only and replaced by updates, except for listed files.
+    SteamOs,
     /// A file in `modprobe.d`, and this command, which builds the initial RAM disk anew.
     Modprobe(&'static str),
     /// None that is known.
@@ -44,13 +53,18 @@ fn means(files: &dyn Files, is_module: bool) -> Means {
     if files.read("run/ostree-booted").is_ok() {
         return Means::Ostree;
     }
+    let is_there = |file: &str| files.read(file).is_ok();
+    let has_dracut = is_there("etc/dracut.conf") && !is_there("etc/mkinitcpio.conf");
     let by_identifier = |id: &String| match id.as_str() {
+        "pop" if is_there("etc/kernelstub/configuration") => Some(Means::Kernelstub),
+        "steamos" if is_module => Some(Means::SteamOs),
         "nixos" => Some(Means::Nix),
         "fedora" | "rhel" | "centos" => Some(Means::Grubby),
-        "debian" | "ubuntu" if files.read("etc/default/grub").is_ok() => Some(Means::GrubFile),
+        "debian" | "ubuntu" if is_there("etc/default/grub") => Some(Means::GrubFile),
         "debian" | "ubuntu" if is_module => Some(Means::Modprobe("sudo update-initramfs -u -k all")),
+        "arch" if is_module && has_dracut => Some(Means::Modprobe(DRACUT)),
         "arch" if is_module => Some(Means::Modprobe("sudo mkinitcpio -P")),
-        "suse" | "opensuse" if is_module => Some(Means::Modprobe("sudo dracut --force --regenerate-all")),
+        "suse" | "opensuse" if is_module => Some(Means::Modprobe(DRACUT)),
         _ => None,
     };
     identifiers(files).iter().find_map(by_identifier).unwrap_or(Means::Unknown)
@@ -96,6 +110,31 @@ pub(super) fn set(files: &dyn Files, module: &str, name: &str, value: &str) -> (
                 &[format!("echo 'options {module} {name}={value}' | sudo tee {MODPROBE}"), build.to_owned()],
             ),
             step("Remove it", &[format!("sudo rm {MODPROBE}"), build.to_owned()]),
+        ),
+        Means::Kernelstub => (
+            step("Set it for the next boot", &[format!("sudo kernelstub --add-options '{argument}'")]),
+            step("Remove it", &[format!("sudo kernelstub --delete-options '{argument}'")]),
+        ),
+        Means::SteamOs => (
+            step(
+                "Set it for the next boot, and for the time after updates",
+                &[
+                    "sudo steamos-readonly disable".to_owned(),
+                    format!("echo 'options {module} {name}={value}' | sudo tee {MODPROBE}"),
+                    format!("echo {MODPROBE} | sudo tee {KEPT}"),
+                    "sudo mkinitcpio -P".to_owned(),
+                    "sudo steamos-readonly enable".to_owned(),
+                ],
+            ),
+            step(
+                "Remove it",
+                &[
+                    "sudo steamos-readonly disable".to_owned(),
+                    format!("sudo rm {MODPROBE} {KEPT}"),
+                    "sudo mkinitcpio -P".to_owned(),
+                    "sudo steamos-readonly enable".to_owned(),
+                ],
+            ),
         ),
         Means::Unknown => (
             step(
@@ -148,6 +187,20 @@ pub(super) fn settings(files: &dyn Files, module: &str, name: &str) -> Vec<Setti
 /// Returns the steps that remove a parameter from a place, and those that undo it.
 pub(super) fn remove(files: &dyn Files, module: &str, name: &str, place: &Setting) -> (Vec<Step>, Vec<Step>) {
     let argument = format!("{module}.{name}={}", place.value);
+    let means = means(files, true);
+    if means == Means::Nix {
+        // Files in /etc are made from the configuration, and not to be edited.
+        let (what, of) = if place.file == "/proc/cmdline" {
+            (argument, "boot.kernelParams")
+        } else {
+            (format!("options {module} {name}={}", place.value), "boot.extraModprobeConfig")
+        };
+        let build = || Step::new("Build it for the next boot", ["sudo nixos-rebuild boot".to_owned()]);
+        return (
+            vec![Step::new(format!("In /etc/nixos/configuration.nix, take out of {of}"), [what.clone()]), build()],
+            vec![Step::new(format!("In /etc/nixos/configuration.nix, add to {of} again"), [what]), build()],
+        );
+    }
     if place.file != "/proc/cmdline" {
         let file = &place.file;
         return (
@@ -158,7 +211,11 @@ pub(super) fn remove(files: &dyn Files, module: &str, name: &str, place: &Settin
             vec![Step::new("Put the file back", [format!("sudo mv {file}.before {file}")])],
         );
     }
-    match means(files, true) {
+    match means {
+        Means::Kernelstub => (
+            vec![Step::new("Remove it", [format!("sudo kernelstub --delete-options '{argument}'")])],
+            vec![Step::new("Set it again", [format!("sudo kernelstub --add-options '{argument}'")])],
+        ),
         Means::Ostree => (
             vec![Step::new("Remove it", [format!("rpm-ostree kargs --delete-if-present={argument}")])],
             vec![Step::new("Set it again", [format!("rpm-ostree kargs --append-if-missing={argument}")])],

@@ -59,6 +59,10 @@ fn each_distribution_has_lines_of_its_own_for_96_gib() {
     ubuntu.put("etc/default/grub", "");
     let mut bazzite = machine("ID=bazzite\nID_LIKE=\"fedora\"\n");
     bazzite.put("run/ostree-booted", "");
+    let mut endeavour = machine("ID=endeavouros\nID_LIKE=\"arch\"\n");
+    endeavour.put("etc/dracut.conf", "");
+    let mut pop = machine("ID=pop\nID_LIKE=\"ubuntu debian\"\n");
+    pop.put("etc/kernelstub/configuration", "{}");
     for (files, wanted, undone) in [
         (
             machine("ID=fedora\n"),
@@ -83,6 +87,17 @@ fn each_distribution_has_lines_of_its_own_for_96_gib() {
         ),
         (machine("ID=cachyos\nID_LIKE=arch\n"), "sudo mkinitcpio -P", "sudo rm /etc/modprobe.d/amdgpu-budget.conf"),
         (machine("ID=nixos\n"), "boot.kernelParams = [ \"ttm.pages_limit=25165824\" ];", "sudo nixos-rebuild boot"),
+        (
+            machine("ID=steamos\nID_LIKE=arch\n"),
+            "echo /etc/modprobe.d/amdgpu-budget.conf | sudo tee /etc/atomic-update.conf.d/amdgpu-budget.conf",
+            "sudo rm /etc/modprobe.d/amdgpu-budget.conf /etc/atomic-update.conf.d/amdgpu-budget.conf",
+        ),
+        (endeavour, "sudo dracut --force --regenerate-all", "sudo rm /etc/modprobe.d/amdgpu-budget.conf"),
+        (
+            pop,
+            "sudo kernelstub --add-options 'ttm.pages_limit=25165824'",
+            "sudo kernelstub --delete-options 'ttm.pages_limit=25165824'",
+        ),
         (machine("ID=novel\n"), ARGUMENT, ARGUMENT),
         (Memory::default(), ARGUMENT, ARGUMENT),
     ] {
@@ -185,6 +200,23 @@ fn settings_that_are_in_the_way_are_removed_and_come_back() {
     }
     files.put("proc/cmdline", "ttm.pages_limit=200\n");
     assert!(codes(&models(&snapshot, &files, 96)).contains(&"pages-limit-twice"));
+}
+
+/// NixOS makes /etc and the command line from its configuration.
+#[test]
+fn on_nixos_settings_are_removed_in_the_configuration() {
+    let mut files = machine("ID=nixos\n");
+    files.put("sys/module/amdgpu/parameters/gttsize", "65536\n");
+    files.put("proc/cmdline", "init=/nix/store/x amdgpu.gttsize=65536\n");
+    files.put("etc/modprobe.d/nixos.conf", "options ttm pages_limit=100\n");
+    let advice = models(&apu(GIB / 2), &files, 96);
+    let steps = &advice.choices[0].steps;
+    let of =
+        |place: &str| lines(steps.iter().find(|step| step.text.contains(place)).map(std::slice::from_ref).unwrap());
+    assert_eq!(of("take out of boot.kernelParams"), ["amdgpu.gttsize=65536"]);
+    assert_eq!(of("take out of boot.extraModprobeConfig"), ["options ttm pages_limit=100"]);
+    assert!(!lines(steps).iter().any(|line| line.contains("sed")), "{steps:?}");
+    assert!(lines(&advice.choices[0].undo).contains(&"options ttm pages_limit=100"), "{:?}", advice.choices[0].undo);
 }
 
 #[test]

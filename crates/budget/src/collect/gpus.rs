@@ -106,6 +106,8 @@ pub(super) fn described(files: &dyn Files, found: amdgpu_pool::Gpu, answers: Opt
         domains: found.domains,
         effective: found.effective,
         cgroup_limit: found.cgroup_limit,
+        limits: found.limits.into_iter().map(Into::into).collect(),
+        largest: found.largest,
         heaps: found.heaps,
         processes: found.processes,
         unattributed: found.unattributed,

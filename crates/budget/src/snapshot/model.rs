@@ -3,6 +3,7 @@
 //! Every view (text, CSV, Prometheus, plot, screen) is made from a [`Snapshot`] alone. A figure is therefore the same in all views,
 //! and a recording can be viewed like a live GPU. Bytes are integers; an unknown value is `null`, never zero.
 
+pub use amdgpu_pool::Largest;
 pub use amdgpu_pool::model::{
     CgroupLimit, Client, Domain, Domains, Effective, Evicted, Heap, Missing, Pair, Process, System, Unattributed,
     Unreadable, add,
@@ -76,6 +77,12 @@ pub struct Gpu {
     /// `dmem` controller.
     #[serde(default)]
     pub groups: Vec<CgroupLimit>,
+    /// Every limit on the GPU's memory; `explain` has the reasons.
+    #[serde(default)]
+    pub limits: Vec<Limit>,
+    /// The largest single allocation.
+    #[serde(default)]
+    pub largest: Largest,
     /// The Vulkan heaps, as a process that has just started sees them; `null` if the GPU could not be queried.
     pub heaps: Option<Vec<Heap>>,
     /// The Vulkan memory types; `null` if the GPU could not be queried.
@@ -90,6 +97,23 @@ pub struct Gpu {
     /// The sources that could not be read, with the reason.
     #[serde(default)]
     pub missing: Vec<Missing>,
+}
+
+/// A limit on the memory of a GPU.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limit {
+    /// The name, as [`amdgpu_pool::model::Limit`] has it.
+    pub name: String,
+    /// The limit in bytes; `null` if it is unknown or not set.
+    pub bytes: Option<u64>,
+    /// Its effect: `counts`, `slack`, `apart` or `unknown`.
+    pub state: String,
+}
+
+impl From<amdgpu_pool::model::Limit> for Limit {
+    fn from(limit: amdgpu_pool::model::Limit) -> Self {
+        Self { name: limit.name.to_owned(), bytes: limit.bytes, state: limit.state.to_string() }
+    }
 }
 
 /// Counters of the kernel driver; `null` if unknown.

@@ -95,3 +95,12 @@ fn advice_writes_nothing() {
     run(&["--root", root, "advise", "--models", "96GiB"]);
     assert_eq!(list(), before);
 }
+
+#[test]
+fn a_wish_of_a_few_bytes_lacks_a_unit() {
+    for wish in ["0", "96", "1MiB"] {
+        let output = run(&["--sim", "renoir", "advise", "--models", wish]);
+        let is_wish = wish == "1MiB";
+        assert_eq!((output.code == 0, output.stderr.contains("is a unit missing")), (is_wish, !is_wish), "{wish}");
+    }
+}
