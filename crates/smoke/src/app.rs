@@ -281,8 +281,12 @@ fn test_one(test: Test<'_>, arguments: &RunArguments, given: &[OsString]) -> Exi
 
 fn options(arguments: &RunArguments) -> Options {
     Options {
-        level: if arguments.read_only { Level::Inventory } else { arguments.level },
-        choice: Choice { filter: arguments.filter.clone(), shard: arguments.shard, repeat: arguments.repeat },
+        level: match arguments {
+            RunArguments { read_only: true, .. } => Level::Inventory,
+            RunArguments { until_stopped: true, .. } => Level::Stress,
+            _ => arguments.level,
+        },
+        choice: Choice { filter: filter(arguments), shard: arguments.shard, repeat: arguments.repeat },
         seed: arguments.seed,
         memory: arguments.memory,
         keep_going: arguments.keep_going,
@@ -292,6 +296,12 @@ fn options(arguments: &RunArguments) -> Options {
         machine: machine(arguments),
         ..Options::default()
     }
+}
+
+/// Returns the filter: with --until-stopped the test of the whole memory, if nothing else is chosen.
+fn filter(arguments: &RunArguments) -> Option<Filter> {
+    let whole = || Filter::exactly("memory.whole").ok().filter(|_| arguments.until_stopped);
+    arguments.filter.clone().or_else(whole)
 }
 
 /// Returns the computer, for the report. A GPU that is simulated or whose answers are replayed is not in it.

@@ -156,6 +156,11 @@ pub(crate) struct RunArguments {
     #[arg(long = "for", value_name = "TIME", value_parser = span, conflicts_with_all = ["no_fork", "record", "replay"])]
     pub(crate) soak: Option<Duration>,
 
+    /// Test the memory again and again until Ctrl-C, each time with the next seed: memory.whole, or the checks of --filter at the
+    /// level stress. The report counts the wrong bytes of all rounds by bit, channel and row.
+    #[arg(long, conflicts_with_all = ["soak", "level", "read_only", "no_fork", "record", "replay"])]
+    pub(crate) until_stopped: bool,
+
     /// Seed of the random numbers; the same seed gives the same bytes.
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     pub(crate) seed: u32,

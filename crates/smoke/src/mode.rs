@@ -2,7 +2,7 @@
 
 use std::{path::Path, time::Duration};
 
-use crate::cli::RunArguments;
+use crate::{cli::RunArguments, result::soak::UNTIL_STOPPED};
 
 /// A mode of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,7 +69,8 @@ impl<'a> Test<'a> {
         } else if arguments.no_fork {
             Test::InProcess
         } else {
-            arguments.soak.map_or(Test::Isolated, Test::Soak)
+            let endless = arguments.until_stopped.then_some(UNTIL_STOPPED);
+            arguments.soak.or(endless).map_or(Test::Isolated, Test::Soak)
         }
     }
 }
@@ -87,7 +88,7 @@ mod tests {
 
     #[test]
     fn the_arguments_decide_the_mode() {
-        let cases: [(&[&str], Mode<'_>); 11] = [
+        let cases: [(&[&str], Mode<'_>); 12] = [
             (&[], Mode::One(Test::Isolated)),
             (&["--list-profiles"], Mode::ListProfiles),
             (&["--list-checks"], Mode::ListChecks),
@@ -98,6 +99,7 @@ mod tests {
             (&["--sim", "navi21", "--record", "a.rec"], Mode::One(Test::Record(Path::new("a.rec")))),
             (&["--sim", "navi21", "--no-fork"], Mode::One(Test::InProcess)),
             (&["--sim", "navi21", "--for", "1h"], Mode::One(Test::Soak(Duration::from_hours(1)))),
+            (&["--sim", "navi21", "--until-stopped"], Mode::One(Test::Soak(UNTIL_STOPPED))),
             (&["--sim", "navi21", "--child-plan", "--record", "a.rec"], Mode::Child),
         ];
         for (given, mode) in cases {

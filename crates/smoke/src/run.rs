@@ -197,7 +197,7 @@ pub(crate) fn in_context(
     if result.word.is_bad() {
         let mut evidence = test.evidence_since(&before);
         if let Some(own) = result.evidence.take() {
-            (evidence.difference, evidence.refusal) = (own.difference, own.refusal);
+            (evidence.difference, evidence.refusal, evidence.cells) = (own.difference, own.refusal, own.cells);
         }
         result.evidence = (!evidence.is_empty()).then(|| Box::new(evidence));
         lost = test.lost();
@@ -250,8 +250,8 @@ pub(crate) fn judged(id: &str, start: Instant, outcome: Result<String, Broken>) 
     match outcome {
         Ok(detail) => result(Status::Pass, detail),
         Err(Broken::Stopped(Stop::Fail(failure))) => {
-            let Failure { detail, difference, refusal } = *failure;
-            let evidence = crate::result::evidence::Evidence { difference, refusal, ..Default::default() };
+            let Failure { detail, difference, refusal, cells } = *failure;
+            let evidence = crate::result::evidence::Evidence { difference, refusal, cells, ..Default::default() };
             CheckResult { evidence: Some(Box::new(evidence)), ..result(Status::Fail, detail) }
         }
         Err(Broken::Stopped(Stop::Skip(reason))) => result(Status::Skip, reason),

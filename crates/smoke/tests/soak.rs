@@ -83,6 +83,36 @@ fn an_interrupt_ends_a_soak_with_its_report_and_the_status_of_its_results() {
 }
 
 #[test]
+fn memory_is_tested_until_it_is_stopped_and_the_report_counts_bits_channels_and_rows() {
+    let scratch = Scratch::new("until-stopped");
+    let json = format!("--json={}", scratch.path("a.json"));
+    let given = ["--until-stopped", "--memory", "8M", "--mutate", "weak-cell", &json];
+    let mut child = program(&given).stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+    assert!(lines.any(|line| line.starts_with("rounds 2, in ")), "no second round");
+    kill(Pid::from_raw(child.id().cast_signed()), Signal::SIGINT).unwrap();
+    let rest: Vec<_> = lines.collect();
+    assert_eq!(child.wait().unwrap().code(), Some(98), "{rest:?}");
+    let report = scratch.json("a.json");
+    valid(&report);
+    let soak = &report["soak"];
+    let rounds = soak["rounds"].as_u64().unwrap();
+    assert!(rounds >= 2 && soak["interrupted"] == true && report["aborted"] == false, "{soak:#}");
+    assert_eq!((&report["level"], soak["checks"].as_array().unwrap().len()), (&"stress".into(), 1));
+    // A cell in each 4 MiB, in bit 6 of the first byte of a dword, wrong in the pattern or in its inverse.
+    let cells = &soak["cells"];
+    let count = 2 * rounds;
+    assert_eq!(cells["bytes"], count, "{soak:#}");
+    let of = |count: u64, key: &str| serde_json::json!({ key: count });
+    assert_eq!((&cells["bits"], &cells["channels"]), (&of(count, "6"), &of(count, "10")), "{cells}");
+    // At 0x1a5a44 of a huge page: 16 channels of 2 KiB are 32 KiB.
+    assert_eq!(cells["rows"], of(count, &(0x1a_5a44 / 0x8000).to_string()));
+    assert_eq!(report["results"][0]["evidence"]["cells"]["bytes"], 2, "of one round");
+    let histogram: Vec<_> = rest.iter().filter(|line| line.ends_with(&"#".repeat(32))).collect();
+    assert!(histogram.len() >= 3 && rest.iter().any(|line| line.starts_with("Soak: rounds ")), "{rest:#?}");
+}
+
+#[test]
 fn the_first_round_is_complete_however_short_the_time() {
     let run = program(&["--filter", r"^bo\.", "--for", "0.001s", "--json"]).output().unwrap();
     let report: Value = serde_json::from_slice(&run.stdout).unwrap();

@@ -1,4 +1,7 @@
 //! The merged reports as statements of SQL, for `sqlite3 fleet.db`.
+//!
+//! Statements, and no database file: a crate that writes one brings SQLite's C, which takes a C compiler for each target and is a quarter
+//! of a million lines to build and to audit, while the tools are Rust alone. Other databases read the statements, too.
 
 use std::fmt::Write as _;
 

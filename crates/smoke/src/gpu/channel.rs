@@ -9,6 +9,11 @@ use amdgpu_winsys::winsys::GpuInfo;
 /// Source: Linux 6.12 `gfx_v9_0.c` and `gfx_v10_0.c`, `PIPE_INTERLEAVE_SIZE` of `GB_ADDR_CONFIG`: 256 bytes on all chips.
 const INTERLEAVE: u64 = 256;
 
+/// Bytes of a row of one channel.
+///
+/// Source: JEDEC JESD250 (GDDR6) and JESD235 (HBM): pages of 1 or 2 KiB.
+const ROW: u64 = 2 << 10;
+
 /// Bytes of VRAM that are in one piece in every BO of at least this size, and aligned to it.
 ///
 /// Source: Linux 6.12 `amdgpu_vram_mgr.c`, `amdgpu_vram_mgr_new`: `pages_per_block` is that of a huge page.
@@ -35,6 +40,14 @@ impl Channels {
     /// Returns the channel of a byte of a huge page, before the memory controller mixes in the page's own address.
     pub(crate) const fn at(self, offset: u64) -> Channel {
         Channel { index: offset % PAGE / INTERLEAVE % self.count, count: self.count }
+    }
+}
+
+impl Channels {
+    /// Returns the numbers of the channel and of the row in it of a byte of a huge page, both from 0.
+    pub(crate) const fn place(self, offset: u64) -> (u64, u64) {
+        let row = offset % PAGE / (self.count * ROW);
+        (self.at(offset).index, row)
     }
 }
 

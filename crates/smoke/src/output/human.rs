@@ -17,7 +17,7 @@ use crate::{
         conclusion::Conclusion,
         peers,
         report::{Facts, Gpu, Report},
-        soak::{Soak, Span},
+        soak::Soak,
         status::{Expected, Status},
         tested::Progress,
     },
@@ -228,8 +228,7 @@ impl Observer for Human {
     fn soaked(&mut self, soak: &Soak) {
         self.clear();
         let (rounds, failures) = (soak.rounds, soak.failures());
-        let text =
-            format!("rounds {rounds}, in {} of {}, {failures} failures", Span(soak.seconds), Span(soak.asked_seconds));
+        let text = format!("rounds {rounds}, in {}, {failures} failures", soak.span());
         if self.terminal {
             self.out.write(&text);
         } else if rounds.is_power_of_two() {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::hints::Hint;
+use super::{cells::Cells, hints::Hint};
 
 /// Details about a check that did not pass, in addition to its line in the report.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -14,6 +14,9 @@ pub struct Evidence {
     /// The request that the kernel refused.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refusal: Option<Refusal>,
+    /// The bytes of memory that did not hold their pattern, counted by bit, channel and row.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cells: Option<Cells>,
     /// The page fault that occurred during the check, with the object at its address.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fault: Option<String>,
@@ -52,6 +55,7 @@ impl Evidence {
         if let Some(Refusal { request, errno, name }) = &self.refusal {
             lines.push(format!("refused: {request}, errno {errno} ({name})"));
         }
+        lines.extend(self.cells.iter().flat_map(Cells::lines));
         lines.extend(self.fault.iter().cloned());
         lines.extend(self.changes.iter().cloned());
         if !self.hints.is_empty() {

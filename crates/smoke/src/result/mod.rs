@@ -2,6 +2,7 @@
 
 pub(crate) mod bandwidth;
 pub(crate) mod baseline;
+pub(crate) mod cells;
 pub(crate) mod check_result;
 pub(crate) mod conclusion;
 pub(crate) mod evidence;

@@ -7,7 +7,10 @@ use amdgpu_winsys::{
     winsys::{self, KernelError, Subject},
 };
 
-use crate::result::evidence::{Difference, Refusal};
+use crate::result::{
+    cells::Cells,
+    evidence::{Difference, Refusal},
+};
 
 /// The reason why a check did not pass.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,6 +30,8 @@ pub(crate) struct Failure {
     pub(crate) difference: Option<Difference>,
     /// The request that the kernel refused.
     pub(crate) refusal: Option<Refusal>,
+    /// The bytes of memory that did not hold their pattern, counted.
+    pub(crate) cells: Option<Cells>,
 }
 
 impl Stop {
@@ -81,7 +86,7 @@ impl<T, E: Error + 'static> Doing<T> for Result<T, E> {
     fn doing(self, what: &str) -> Result<T, Stop> {
         self.map_err(|error| {
             let refusal = kernels(&error).as_ref().and_then(refusal);
-            Stop::Fail(Box::new(Failure { detail: format!("{what}: {error}"), refusal, difference: None }))
+            Stop::Fail(Box::new(Failure { detail: format!("{what}: {error}"), refusal, ..Failure::default() }))
         })
     }
 }
@@ -167,7 +172,7 @@ pub(crate) fn same_bytes(found: &[u8], expected: &[u8]) -> Result<(), Stop> {
     };
     let detail =
         format!("byte {at:#x} of {:#x}: found {}, expected {}", found.len(), difference.found, difference.expected);
-    Err(Stop::Fail(Box::new(Failure { detail, difference: Some(difference), refusal: None })))
+    Err(Stop::Fail(Box::new(Failure { detail, difference: Some(difference), ..Failure::default() })))
 }
 
 #[cfg(test)]

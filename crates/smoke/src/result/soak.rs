@@ -6,14 +6,17 @@ use serde::Serialize;
 
 use crate::{
     hardware::state::HardwareEvent,
-    result::{check_result::CheckResult, status::Status},
+    result::{cells::Cells, check_result::CheckResult, status::Status},
 };
+
+/// The duration of a soak that only the user ends. It is more than any soak, and adds up with any clock.
+pub(crate) const UNTIL_STOPPED: Duration = Duration::from_hours(24 * 365 * 100);
 
 /// The results of a soak: the number of rounds, and the failures of each check. The size depends on the plan, not on the number of
 /// rounds.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Soak {
-    /// The requested duration in seconds.
+    /// The requested duration in seconds; a century if only the user ends it.
     pub asked_seconds: f64,
     /// The actual duration in seconds.
     pub seconds: f64,
@@ -26,6 +29,9 @@ pub struct Soak {
     /// The hardware events, with one entry for each rule and source.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hardware: Vec<SoakEvent>,
+    /// The bytes of memory that did not hold their pattern in any round.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cells: Option<Cells>,
 }
 
 /// A hardware event in a soak, with the number of checks during which it occurred.
@@ -95,6 +101,9 @@ impl Soak {
     /// Counts a result, and returns it if it is the first failure of its check.
     pub(crate) fn add(&mut self, round: Round, after: Duration, result: &CheckResult) -> Option<CheckResult> {
         self.add_events(round, result);
+        if let Some(cells) = result.evidence.as_ref().and_then(|evidence| evidence.cells.as_ref()) {
+            self.cells.get_or_insert_default().merge(cells);
+        }
         if !self.checks.iter().any(|check| check.id == result.id) {
             self.checks.push(SoakCheck::new(&result.id));
         }
@@ -138,11 +147,20 @@ impl Soak {
         self.checks.iter().map(|check| check.failures).sum()
     }
 
+    /// Returns the time that it took, and of which, if it has an end of its own.
+    pub(crate) fn span(&self) -> String {
+        let took = Span(self.seconds);
+        if self.asked_seconds < UNTIL_STOPPED.as_secs_f64() {
+            format!("{took} of {}", Span(self.asked_seconds))
+        } else {
+            took.to_string()
+        }
+    }
+
     /// Returns the end of the soak as lines of text: how long it took, and each check that failed with its rate.
     pub(crate) fn lines(&self) -> Vec<String> {
         let ended = if self.interrupted { "; the user ended it" } else { "" };
-        let (took, asked) = (Span(self.seconds), Span(self.asked_seconds));
-        let mut lines = vec![format!("Soak: rounds {}, in {took} of {asked}{ended}", self.rounds)];
+        let mut lines = vec![format!("Soak: rounds {}, in {}{ended}", self.rounds, self.span())];
         let failed: Vec<_> = self.checks.iter().filter(|check| check.failures > 0).collect();
         let width = failed.iter().map(|check| check.id.len()).max().unwrap_or(0).max(5);
         if !failed.is_empty() {
@@ -165,6 +183,7 @@ impl Soak {
                 first.unwrap_or_default()
             ));
         }
+        lines.extend(self.cells.iter().flat_map(Cells::lines));
         lines.push(format!("{} of {} checks never failed.", self.checks.len() - failed.len(), self.checks.len()));
         // Of checks that ran and never failed, the one with the fewest runs tells least.
         let never = self.checks.iter().filter(|check| check.failures == 0 && check.runs > 0);

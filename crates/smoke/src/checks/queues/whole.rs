@@ -24,6 +24,7 @@ use crate::{
     },
     level::Level,
     result::{
+        cells::Cells,
         evidence::Difference,
         outcome::{Doing, Failure, Outcome, Stop, skip},
         tested::{Progress, Tested},
@@ -83,7 +84,7 @@ struct Times {
 /// Bytes that did not hold their pattern.
 #[derive(Default)]
 struct Wrong {
-    bytes: u64,
+    cells: Cells,
     /// Bits that differ in any of them.
     bits: u8,
     named: Vec<String>,
@@ -223,7 +224,8 @@ impl Wrong {
         let channels = Channels::new(test.device.info());
         let differing = found.iter().zip(expected).zip(0_u64..).filter(|((found, expected), _)| found != expected);
         for ((&found, &expected), at) in differing {
-            self.bytes += 1;
+            let place = channels.map(|channels| channels.place(offset + at));
+            self.cells.add(offset + at, found ^ expected, place);
             self.bits |= found ^ expected;
             let channel = channels.map(|channels| channels.at(offset + at).to_string());
             if self.named.len() < NAMED
@@ -244,19 +246,19 @@ impl Wrong {
 
     /// Fails if there are any, with what they have in common.
     fn judge(self, tested: &Tested) -> Result<(), Stop> {
-        if self.bytes == 0 {
+        if self.cells.bytes == 0 {
             return Ok(());
         }
-        let plural = if self.bytes == 1 { "" } else { "s" };
+        let plural = if self.cells.bytes == 1 { "" } else { "s" };
         let place = match self.channels.keys().collect::<Vec<_>>().as_slice() {
             [only] if !only.is_empty() => format!(", all in {only}"),
             [] | [_] => String::new(),
             several => format!(", in {} channels", several.len()),
         };
-        let (bytes, bits, named) = (self.bytes, set_bits(self.bits), self.named.join("; "));
+        let (bytes, bits, named) = (self.cells.bytes, set_bits(self.bits), self.named.join("; "));
         let detail = format!("{bytes} wrong byte{plural}, {bits}{place}; {named}; {tested}");
-        let difference = self.first.map(|first| Difference { bytes: self.bytes, ..first });
-        Err(Stop::Fail(Box::new(Failure { detail, difference, refusal: None })))
+        let difference = self.first.map(|first| Difference { bytes, ..first });
+        Err(Stop::Fail(Box::new(Failure { detail, difference, cells: Some(self.cells), ..Failure::default() })))
     }
 }
 
