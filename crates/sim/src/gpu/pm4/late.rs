@@ -35,6 +35,9 @@ const TARGETS: CoherCntl = CoherCntl::DEST_BASE_0
     .union(CoherCntl::DB_DEST_BASE);
 
 /// The kind of work for which a packet waits.
+///
+/// Source: Mesa 25.0.7 `src/amd/vulkan`: `radv_src_access_flush` and `radv_cs_emit_cache_flush` for partial flushes, events and the waits
+/// behind them, `radv_cp_dma_wait_for_idle` for DMA.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Join {
     Dispatches,

@@ -1,5 +1,7 @@
 //! The memory of a graphics ring in the late schedule, as its prefetch parser finds it: without what ME, DMA and shaders have written
 //! since it last waited for them.
+//!
+//! Source: Mesa 25.0.7 `src/amd/vulkan`, the places of PFP_SYNC_ME: `radv_cs_emit_cache_flush`, and `radv_cs_emit_cp_dma` for indices.
 
 use std::{
     cell::{Cell, RefCell},

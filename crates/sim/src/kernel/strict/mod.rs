@@ -16,6 +16,7 @@
 //! * an operation on a range of addresses is one on everything;
 //! * CP DMA of GFX6 and of MEC is in order with packets, because RADV does not wait for it there;
 //! * jobs of a ring do not overlap;
+//! * the caches of colour, of depth and of their metadata are one, which any event that flushes one of them flushes;
 //! * a wait for vertex shaders is taken for one for the whole draw, and draws are in order among themselves;
 //! * user queues are not modelled.
 
