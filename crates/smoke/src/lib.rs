@@ -59,7 +59,7 @@ pub use self::{
         evidence::{Difference, Evidence, Refusal},
         exit::Exit,
         expectations::{Expectations, ExpectationsError, List},
-        hints::Hint,
+        hint::Hint,
         peers::PeerCopy,
         report::{Facts, Gpu, HeapRow, Report, SCHEMA, Summary, TypeRow},
         resumed::{ResumeError, Resumed},

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{cells::Cells, hints::Hint};
+use super::{cells::Cells, hint::Hint};
 
 /// Details about a check that did not pass, in addition to its line in the report.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -5,23 +5,10 @@
 
 use std::ops::RangeInclusive;
 
+use crate::result::{check_result::CheckResult, hint::Hint, status::Status};
 use amdgpu_winsys::winsys::GfxLevel::{self, Gfx6, Gfx7, Gfx8, Gfx9, Gfx10, Gfx11, Gfx11_5, Gfx12};
-use serde::{Deserialize, Serialize};
 
-use crate::result::{check_result::CheckResult, status::Status};
-
-/// A rule that a command stream or a shader may have broken.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Hint {
-    /// The kind of the hazard, as the strict mode reports it.
-    pub rule: String,
-    /// The mistake, and what would be missing.
-    pub text: String,
-    /// The function of Mesa that has it.
-    pub mesa: String,
-}
-
-/// What a failure looks like.
+/// The look of a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Symptom {
     /// Other bytes than expected.

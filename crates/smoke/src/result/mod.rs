@@ -8,6 +8,7 @@ pub(crate) mod conclusion;
 pub(crate) mod evidence;
 pub(crate) mod exit;
 pub(crate) mod expectations;
+pub(crate) mod hint;
 pub(crate) mod hints;
 pub(crate) mod outcome;
 pub(crate) mod peers;

@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, Weak},
 };
 
-use super::{event::Time, targets::InTargets};
+use super::event::Time;
 use crate::kernel::mm::bo::Bo;
 
 /// Bytes of a line, of all caches.
@@ -90,6 +90,14 @@ pub(super) struct Other {
     pub(super) bytes: u64,
     pub(super) is_write: bool,
     pub(super) is_atomic: bool,
+}
+
+/// The bytes of a page that are in the caches of color and depth targets.
+#[derive(Clone, Debug)]
+pub(super) struct InTargets {
+    pub(super) bytes: [u64; LINES],
+    /// The event of the last write.
+    pub(super) since: [Time; LINES],
 }
 
 /// A page of a BO.

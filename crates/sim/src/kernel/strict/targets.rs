@@ -5,16 +5,8 @@ use super::{
     access::By,
     event::Time,
     finding::Finding,
-    pages::{LINES, Page, Piece},
+    pages::{InTargets, LINES, Page, Piece},
 };
-
-/// The bytes of a page that are in the caches of targets.
-#[derive(Clone, Debug)]
-pub(super) struct InTargets {
-    bytes: [u64; LINES],
-    /// The event of the last write.
-    since: [Time; LINES],
-}
 
 /// Returns the finding of a read of bytes that are still in the caches of targets. Each is found once.
 pub(super) fn read(page: &mut Page, piece: Piece, by: &By, flushed: Time) -> Option<(usize, Finding)> {
