@@ -92,7 +92,7 @@ pub(super) struct Other {
     pub(super) is_atomic: bool,
 }
 
-/// The bytes of a page that are in the caches of color and depth targets.
+/// The bytes of a page that are in the caches of colour and depth targets.
 #[derive(Clone, Debug)]
 pub(super) struct InTargets {
     pub(super) bytes: [u64; LINES],
