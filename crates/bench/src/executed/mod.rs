@@ -1,4 +1,4 @@
-//! What the simulated GPU computes: compute shaders and draws.
+//! Work of the simulated GPU: compute shaders and draws.
 
 pub(crate) mod draw;
 pub(crate) mod shader;

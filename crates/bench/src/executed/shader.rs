@@ -360,13 +360,20 @@ fn runs(program: &Program, memory: &(dyn Memory + Sync), how: (usize, Vectors)) 
     black_box(execute(program, memory, how));
 }
 
-/// Memory of a job that may be cancelled.
-struct Cancellable {
+/// Memory of a job that may be cancelled, and whose dispatches may share decoded code.
+struct JobMemory {
     memory: Paged,
     is_cancelled: AtomicBool,
+    code: Option<CodeCache>,
 }
 
-impl Memory for Cancellable {
+impl JobMemory {
+    fn new(program: &Program, code: Option<CodeCache>) -> Self {
+        Self { memory: Paged::new(program), is_cancelled: AtomicBool::new(false), code }
+    }
+}
+
+impl Memory for JobMemory {
     fn load(&self, va: u64, out: &mut [u8]) -> Result<(), PageFault> {
         self.memory.load(va, out)
     }
@@ -390,37 +397,9 @@ impl Memory for Cancellable {
     fn is_stopped(&self) -> bool {
         self.is_cancelled.load(Ordering::Acquire)
     }
-}
-
-/// Memory whose dispatches share decoded code.
-struct Shared {
-    memory: Paged,
-    code: CodeCache,
-}
-
-impl Memory for Shared {
-    fn load(&self, va: u64, out: &mut [u8]) -> Result<(), PageFault> {
-        self.memory.load(va, out)
-    }
-
-    fn store(&self, va: u64, data: &[u8]) -> Result<(), PageFault> {
-        self.memory.store(va, data)
-    }
-
-    fn atomic(&self, va: u64, bytes: u8, change: &mut dyn FnMut(u64) -> u64) -> Result<u64, PageFault> {
-        self.memory.atomic(va, bytes, change)
-    }
-
-    fn fetch(&self, va: u64, out: &mut [u8]) -> Result<(), PageFault> {
-        self.memory.fetch(va, out)
-    }
-
-    fn load_row(&self, va: u64, out: &mut [u32]) -> Result<(), PageFault> {
-        self.memory.load_row(va, out)
-    }
 
     fn code_cache(&self) -> Option<&CodeCache> {
-        Some(&self.code)
+        self.code.as_ref()
     }
 }
 
@@ -514,7 +493,7 @@ type Measure = fn(&str, &Program, &mut dyn FnMut(Row));
 /// are off: that code is compiled without them.
 fn cancellable(name: &str, program: &Program, add: &mut dyn FnMut(Row)) {
     let plain = Paged::new(program);
-    let stopped = Cancellable { memory: Paged::new(program), is_cancelled: AtomicBool::new(false) };
+    let stopped = JobMemory::new(program, None);
     let how = (1, Vectors::Detected);
     let times = compare(TIMES, || timed(|| runs(program, &stopped, how)), || timed(|| runs(program, &plain, how)));
     add(Row::times(name, GROUPS.into(), times.ours, "cannot be cancelled", times.floor, Goal::RatioAtMost(1.01)));
@@ -551,7 +530,7 @@ fn decoded(program: &Program, add: &mut impl FnMut(Row)) {
 fn kept(program: &Program, add: &mut impl FnMut(Row)) {
     let Some(dispatch) = dispatch(program) else { return };
     let dispatch = Dispatch { end: [1; 3], ..dispatch };
-    let (alone, shared) = (Paged::new(program), Shared { memory: Paged::new(program), code: CodeCache::default() });
+    let (alone, shared) = (JobMemory::new(program, None), JobMemory::new(program, Some(CodeCache::default())));
     let run = |memory: &(dyn Memory + Sync)| {
         timed(|| {
             black_box(run_on_threads(&dispatch, memory, Limits::default(), 1));

@@ -24,7 +24,7 @@ fn only(text: &str) -> Incident {
     found.remove(0)
 }
 
-/// What is expected of a log: ring, process, class, confidence, verdict on the program, and name of the state.
+/// The expected answer to a log: ring, process, class, confidence, verdict on the program, and name of the state.
 type Expected = (Option<&'static str>, Option<&'static str>, Class, Confidence, Blame, &'static str);
 
 const LOGS: [(&str, Expected); 13] = [

@@ -22,7 +22,7 @@ use parking_lot::Mutex;
 
 use crate::{CHIPS, Rig, order::skip_if_zero, start_alone};
 
-/// What PFP reads.
+/// A read by PFP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Read {
     Condition,
@@ -31,7 +31,7 @@ enum Read {
     Commands,
 }
 
-/// What writes it before.
+/// The write before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Write {
     Packet,
@@ -40,7 +40,7 @@ enum Write {
     Shader,
 }
 
-/// What makes PFP wait.
+/// The packet that makes PFP wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Join {
     None,

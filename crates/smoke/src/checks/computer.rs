@@ -159,7 +159,7 @@ fn mib(bytes: u64) -> u64 {
     bytes >> 20
 }
 
-/// What a program has of a GPU.
+/// Everything that a program has of a GPU.
 struct Belongings {
     memory: HostMemory,
     unmapped: Bo,

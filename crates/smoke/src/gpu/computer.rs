@@ -1,4 +1,4 @@
-//! What is done to the computer around the GPU: it sleeps, and the GPU is taken out and found again. On a simulated GPU of this process
+//! Events of the computer around the GPU: it sleeps, and the GPU is taken out and found again. On a simulated GPU of this process
 //! the simulator does both; elsewhere files of sysfs are written, which only root may do.
 
 use std::{
