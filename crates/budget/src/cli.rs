@@ -100,7 +100,7 @@ pub enum Command {
     /// Show domains, effective pool, the largest processes and warnings of each GPU
     Show,
     /// List the GPUs
-    List,
+    List(List),
     /// List the processes that hold memory
     Ps(Ps),
     /// Show Vulkan's heaps and memory types, with the budget of a new process
@@ -279,6 +279,14 @@ pub enum View {
     Heaps,
     /// The arithmetic.
     Explain,
+}
+
+/// Options of list.
+#[derive(Args, Clone, Debug, Default)]
+pub struct List {
+    /// Also print the facts of each GPU with the names and the text of Mesa's AMD_DEBUG=info, to lay the two beside each other
+    #[arg(long)]
+    pub facts: bool,
 }
 
 /// Options of watch.

@@ -78,6 +78,11 @@ impl<M: Machine> Collector<M> {
         &self.machine
     }
 
+    /// Returns the constant facts of a GPU by its PCI address; `None` if no snapshot has opened it.
+    pub fn facts(&self, pci: &str) -> Option<&GpuInfo> {
+        self.known.get(pci)
+    }
+
     /// Takes the next snapshot; `None` if the machine does not change any more.
     ///
     /// # Errors

@@ -9,6 +9,7 @@ mod doctor;
 mod document;
 mod dump;
 mod export;
+mod facts;
 mod record;
 mod serve;
 mod va;
@@ -39,7 +40,8 @@ pub(crate) fn execute(arguments: &Arguments, out: &mut dyn Write) -> Outcome {
     refuse_formats(command, global)?;
     match command {
         Command::Show => once(arguments, &Shown::Plain(View::Show), false, out),
-        Command::List => once(arguments, &Shown::Plain(View::List), false, out),
+        Command::List(options) if options.facts => facts::run(global, out),
+        Command::List(_) => once(arguments, &Shown::Plain(View::List), false, out),
         Command::Ps(options) => once(arguments, &Shown::Ps(ps_options(options)), options.clients, out),
         Command::Heaps(options) if options.as_vulkan => once(arguments, &Shown::AsVulkan, false, out),
         Command::Heaps(_) => once(arguments, &Shown::Plain(View::Heaps), false, out),
@@ -69,7 +71,13 @@ pub(crate) fn execute(arguments: &Arguments, out: &mut dyn Write) -> Outcome {
 /// Refuses a format that a command does not print, instead of printing another one.
 fn refuse_formats(command: &Command, global: &Global) -> Result<(), Stop> {
     let (name, json, csv) = match command {
-        Command::Show | Command::List | Command::Ps(_) | Command::Heaps(_) | Command::Watch(_) | Command::Replay(_) => {
+        Command::List(options) if options.facts => ("list --facts", true, false),
+        Command::Show
+        | Command::List(_)
+        | Command::Ps(_)
+        | Command::Heaps(_)
+        | Command::Watch(_)
+        | Command::Replay(_) => {
             return Ok(());
         }
         Command::Explain { .. } => ("explain", true, false),

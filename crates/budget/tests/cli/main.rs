@@ -3,6 +3,7 @@
 mod advise;
 mod buffers;
 mod dashboard;
+mod facts;
 mod figures;
 mod hostile;
 mod own_memory;
