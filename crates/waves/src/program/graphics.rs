@@ -1,6 +1,6 @@
 //! Exports and interpolation to steps.
 
-use amdgpu_isa::{Field, Format, Instruction};
+use amdgpu_isa::{Field, Format, Instruction, Op};
 
 use super::{
     source::{Refusal, source},
@@ -37,7 +37,7 @@ pub(super) fn action(instruction: &Instruction) -> Result<Action, Refusal> {
     let field = |field| instruction.field(field);
     let (attribute, channel) = (field(Field::Attr) as u8, field(Field::Attrchan) as u8);
     let destination = field(Field::Vdst) as u16;
-    let name = instruction.name();
+    let op = instruction.op();
     Ok(Action::Graphics(match instruction.format() {
         Format::Exp | Format::Vexport => {
             if field(Field::Row) != 0 {
@@ -52,23 +52,23 @@ pub(super) fn action(instruction: &Instruction) -> Result<Action, Refusal> {
                 sources: [Field::Vsrc0, Field::Vsrc1, Field::Vsrc2, Field::Vsrc3].map(|one| field(one) as u16),
             }
         }
-        Format::Ldsdir | Format::Vdsdir if name.ends_with("_param_load") => {
+        Format::Ldsdir | Format::Vdsdir if matches!(op, Op::LdsParamLoad | Op::DsParamLoad) => {
             GraphicsStep::Parameter { destination, attribute, channel }
         }
         Format::Vintrp => {
             let source = (field(Field::Vsrc) & 0xff) as u16;
-            let kind = match name {
-                "v_interp_p1_f32" => Interpolation::First,
-                "v_interp_p2_f32" => Interpolation::Second,
+            let kind = match op {
+                Op::VInterpP1F32 => Interpolation::First,
+                Op::VInterpP2F32 => Interpolation::Second,
                 _ if source < 3 => Interpolation::Move(source as u8),
                 _ => return Err(Refusal::Illegal("the parameter does not exist")),
             };
             GraphicsStep::Interpolate { kind, destination, source, attribute, channel }
         }
         Format::Vinterp => {
-            let is_first = match name {
-                "v_interp_p10_f32" => true,
-                "v_interp_p2_f32" => false,
+            let is_first = match op {
+                Op::VInterpP10F32 => true,
+                Op::VInterpP2F32 => false,
                 _ => return Err(Refusal::NotExecuted("16-bit interpolation is not executed")),
             };
             let read = |one| source(instruction, field(one), Type::F32);

@@ -68,6 +68,17 @@ impl LdsKind {
         }
     }
 
+    /// Returns `true` for stores and atomic operations.
+    pub(crate) fn stores(self) -> bool {
+        match self {
+            Self::Access(DataKind::Load(_)) | Self::Load2(_) => false,
+            Self::Swizzle | Self::Permute | Self::BackwardPermute => false,
+            Self::LaneAddress(store) => store,
+            Self::Access(DataKind::Store(_)) | Self::Store2(_) | Self::Exchange2(_) => true,
+            Self::Atomic { .. } | Self::AtomicFromMemory { .. } | Self::Append(_) => true,
+        }
+    }
+
     /// Returns `true` if a VGPR holds the address.
     pub(crate) fn has_address(self) -> bool {
         !matches!(self, Self::Append(_) | Self::LaneAddress(_))

@@ -82,7 +82,7 @@ impl Direct {
             return;
         }
         // Images of GFX12 have counters of their own, which are not looked at here.
-        let is_other = level >= GfxLevel::Gfx12 && traits.name.starts_with("image_");
+        let is_other = level >= GfxLevel::Gfx12 && traits.is_image;
         let kinds: &[usize] = match traits.unit {
             Unit::Memory if is_other => &[],
             Unit::Memory => match (traits.vectors_written.is_empty(), traits.is_generic) {

@@ -1,7 +1,10 @@
 //! The hazards of GFX10.1, most of which last until something resolves them.
 
+use amdgpu_isa::Op;
+
 use super::{
     found::Found,
+    groups,
     rules::{
         FLAT_OFFSET, HazardRule, INSTRUCTION_PREFETCH, LANE_TO_NSA, LDS_BRANCH_VMEM, NSA_IN_CLAUSE, NSA_TO_VMEM,
         OFFSET_3F, SMEM_TO_VECTOR, VCMPX_EXEC, VCMPX_PERMLANE_OLD, VMEM_TO_SCALAR,
@@ -62,7 +65,7 @@ impl Gfx10 {
         ];
         let fixed = match traits.unit {
             Unit::Control if traits.is_branch && traits.constant == 0x3f => Some(&OFFSET_3F),
-            Unit::Control if traits.name == "s_inst_prefetch" => Some(&INSTRUCTION_PREFETCH),
+            Unit::Control if traits.op == Op::SInstPrefetch => Some(&INSTRUCTION_PREFETCH),
             Unit::Memory if traits.is_generic && traits.offset != 0 => Some(&FLAT_OFFSET),
             _ => None,
         };
@@ -106,11 +109,11 @@ impl Gfx10 {
         if traits.unit != Unit::Vector {
             return None;
         }
-        if traits.name.starts_with("v_cmpx_") {
+        if groups::compares_to_exec(traits.op) {
             self.exec_compared = Some(pc);
-        } else if traits.name.starts_with("v_permlane") {
+        } else if groups::permutes_lanes(traits.op) {
             return self.exec_compared.take().map(|pc| found(&VCMPX_PERMLANE_OLD, pc));
-        } else if traits.name != "v_nop" {
+        } else if traits.op != Op::VNop {
             self.exec_compared = None;
         }
         None
@@ -167,7 +170,7 @@ impl Gfx10 {
                 self.memory_branch = self.memory.take().or(self.memory_branch);
                 self.lds_branch = self.lds.take().or(self.lds_branch);
             }
-            Unit::Scalar if traits.name == "s_waitcnt_vscnt" && traits.drains[1] => {
+            Unit::Scalar if traits.op == Op::SWaitcntVscnt && traits.drains[1] => {
                 (self.memory, self.memory_branch, self.lds, self.lds_branch) = Default::default();
             }
             _ => {}
@@ -176,7 +179,7 @@ impl Gfx10 {
     }
 
     fn clause(&mut self, pc: u64, traits: &Traits) -> Option<Found> {
-        if traits.name == "s_clause" {
+        if traits.op == Op::SClause {
             self.clause = ((traits.constant & 63) + 1, pc);
             return None;
         }
@@ -190,7 +193,7 @@ impl Gfx10 {
         if traits.scattered > 1 {
             self.scattered = Some(pc);
         }
-        if traits.name.starts_with("v_writelane") {
+        if traits.op == Op::VWritelaneB32 {
             self.lane_written = Some(pc);
         }
         let buffer = scattered.filter(|_| traits.is_buffer && traits.offset & 6 != 0);

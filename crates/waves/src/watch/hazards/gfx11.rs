@@ -3,10 +3,12 @@
 use std::collections::VecDeque;
 
 use amdgpu_hw::GfxLevel;
+use amdgpu_isa::Op;
 
 use super::{
     direct::Direct,
     found::Found,
+    groups,
     rules::{DEALLOC, HazardRule, MAD64, MASK_WRITE, MATRIX, PARTIAL_FORWARDING, READ_SGPR, TRANS_USE, VCMPX_PERMLANE},
     traits::{Scalars, Traits, Unit, pair},
 };
@@ -92,7 +94,7 @@ impl Gfx11 {
             self.direct.as_mut().and_then(|direct| direct.step(pc, self.level, traits)),
         ];
         let fixed = self.fixed(traits);
-        self.follows_nop = traits.name == "s_nop";
+        self.follows_nop = traits.op == Op::SNop;
         all.into_iter().flatten().next().or(fixed)
     }
 
@@ -101,10 +103,10 @@ impl Gfx11 {
             return None;
         }
         let before = self.compared.take();
-        if traits.name.starts_with("v_cmpx_") {
+        if groups::compares_to_exec(traits.op) {
             self.compared = Some(pc);
         }
-        before.filter(|_| traits.name.starts_with("v_permlane")).map(|pc| found(&VCMPX_PERMLANE, pc))
+        before.filter(|_| groups::permutes_lanes(traits.op)).map(|pc| found(&VCMPX_PERMLANE, pc))
     }
 
     fn transcendental(&mut self, pc: u64, traits: &Traits) -> Option<Found> {
@@ -355,10 +357,10 @@ impl Gfx11 {
                 .flat_map(|read| traits.vectors_written.iter().map(|written| written.common(*read)));
             pairs.any(|common| common.is_some())
         };
-        let rule = match traits.name {
+        let rule = match traits.op {
             _ if is_new => return None,
-            "v_mad_u64_u32" | "v_mad_i64_i32" | "v_mad_co_u64_u32" | "v_mad_co_i64_i32" if overlaps() => &MAD64,
-            "s_sendmsg" if traits.constant == 3 && !self.follows_nop => &DEALLOC,
+            op if groups::multiplies_to_64_bits(op) && overlaps() => &MAD64,
+            Op::SSendmsg if traits.constant == 3 && !self.follows_nop => &DEALLOC,
             _ => return None,
         };
         Some(Found { rule, register: None, earlier: None })

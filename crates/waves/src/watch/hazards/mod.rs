@@ -4,6 +4,7 @@ mod direct;
 mod found;
 mod gfx10;
 mod gfx11;
+mod groups;
 mod old;
 mod rules;
 mod traits;

@@ -1,9 +1,11 @@
 //! The hazards of GFX6 to GFX9, which are resolved by wait states.
 
 use amdgpu_hw::GfxLevel;
+use amdgpu_isa::Op;
 
 use super::{
     found::Found,
+    groups,
     rules::{
         DESCRIPTOR_TO_SMRD, EXEC_TO_DPP, FLAGS_TO_VECTOR, HALF_TO_VCCZ, HazardRule, INTERPOLATION_TO_LANE, M0_TO_LDS,
         M0_TO_MESSAGE, M0_TO_MOVREL, MODE_TO_MODE, SCALAR_TO_LANE, SCALAR_TO_MEMORY, SCALAR_TO_SMRD, SKIP_TO_VECTOR,
@@ -62,7 +64,7 @@ impl Vccz {
         if traits.drains[2] {
             self.loaded = self.loading.take().or(self.loaded);
         }
-        if matches!(traits.name, "s_cbranch_vccz" | "s_cbranch_vccnz") {
+        if groups::branches_on_vccz(traits.op) {
             let load = self.loading.or(self.loaded).filter(|_| SMEM_TO_VCCZ.is_on(level));
             return load.map(|pc| found(&SMEM_TO_VCCZ, pc)).or_else(|| self.half.map(|pc| found(&HALF_TO_VCCZ, pc)));
         }
@@ -134,9 +136,9 @@ impl Old {
                 .near_any(&SCALAR_TO_SMRD, &self.by_vector, traits.reads)
                 .or_else(|| self.near_any(&DESCRIPTOR_TO_SMRD, &self.by_scalar, traits.descriptor))
                 .or_else(|| self.clause(traits)),
-            Unit::Scalar if traits.name.starts_with("s_movrel") => m0(&M0_TO_MOVREL),
-            Unit::Control if traits.name.starts_with("s_sendmsg") => m0(&M0_TO_MESSAGE),
-            Unit::Lds if traits.name.contains("addtid") => m0(&M0_TO_LDS),
+            Unit::Scalar if groups::moves_relative(traits.op) => m0(&M0_TO_MOVREL),
+            Unit::Control if groups::sends_message(traits.op) => m0(&M0_TO_MESSAGE),
+            Unit::Lds if matches!(traits.op, Op::DsReadAddtidB32 | Op::DsWriteAddtidB32) => m0(&M0_TO_LDS),
             Unit::Vector => self.find_vector(traits, vcc),
             _ => None,
         });
@@ -164,7 +166,7 @@ impl Old {
             return Some(Found { rule: &STORE_TO_VECTOR.rule, register: Some(register), earlier: Some(pc) });
         }
         if let Some((spans, pc)) = &self.interpolated
-            && (traits.name.starts_with("v_readlane") || traits.name.starts_with("v_readfirstlane"))
+            && matches!(traits.op, Op::VReadlaneB32 | Op::VReadfirstlaneB32)
             && INTERPOLATION_TO_LANE.rule.is_on(self.level)
             && let Some(register) = common(spans, &traits.vectors_read)
         {
@@ -184,7 +186,7 @@ impl Old {
         {
             return Some(found);
         }
-        if traits.name.starts_with("v_div_fmas_")
+        if matches!(traits.op, Op::VDivFmasF32 | Op::VDivFmasF64)
             && let Some(found) = self.near_any(&VCC_TO_FMAS, &self.by_vector, vcc)
         {
             return Some(found);

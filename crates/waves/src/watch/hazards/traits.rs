@@ -2,17 +2,20 @@
 
 use amdgpu_descriptors::view::ImageKind;
 use amdgpu_hw::GfxLevel;
-use amdgpu_isa::{Field, Format, Instruction};
+use amdgpu_isa::{Field, Format, Instruction, Op};
 
-use super::super::{
-    counts::InstructionClass,
-    waits::{Accesses, Counter, Limits, Span, VECTORS},
-};
-use crate::program::{
-    data::DataKind,
-    shape::Shape,
-    source::{EXEC, VCC},
-    step::{Action, HardwareRegister, LaneKind, MemoryKind, RegisterAccess, ScalarLoad, Source},
+use super::groups;
+use crate::{
+    program::{
+        data::DataKind,
+        shape::Shape,
+        source::{EXEC, VCC},
+        step::{Action, HardwareRegister, LaneKind, MemoryKind, RegisterAccess, ScalarKind, ScalarLoad, Source},
+    },
+    watch::{
+        counts::InstructionClass,
+        waits::{Accesses, Counter, Limits, Span, VECTORS},
+    },
 };
 
 /// A set of scalar registers, a bit for each slot.
@@ -39,7 +42,7 @@ pub(super) enum Unit {
 #[derive(Clone, Debug)]
 pub(in crate::watch) struct Traits {
     pub(super) unit: Unit,
-    pub(super) name: &'static str,
+    pub(super) op: Op,
     /// The number of wait states that it is.
     pub(super) states: u32,
     pub(super) reads: Scalars,
@@ -80,6 +83,7 @@ pub(in crate::watch) struct Traits {
     pub(super) is_barrier: bool,
     /// `true` for FLAT, which may access LDS.
     pub(super) is_generic: bool,
+    pub(super) is_image: bool,
     pub(super) has_result: bool,
     /// The dwords of addresses behind an image operation.
     pub(super) scattered: u32,
@@ -113,14 +117,11 @@ pub(super) const fn pair(first: u8) -> Scalars {
     3 << first
 }
 
-const TRANSCENDENTAL: [&str; 7] = ["v_rcp_", "v_rsq_", "v_sqrt_", "v_log_", "v_exp_", "v_sin_", "v_cos_"];
-const MASKED: [&str; 5] = ["v_cndmask_b", "v_add_co_ci_u32", "v_sub_co_ci_u32", "v_subrev_co_ci_u32", "v_div_fmas_"];
-
 impl Traits {
     /// Returns the facts about an instruction, which waves execute as an action.
     pub(in crate::watch) fn of(shape: Shape, instruction: &Instruction, action: &Action) -> Self {
         let all = Accesses::of(action, shape, ImageKind::D1);
-        let (name, class) = (instruction.name(), InstructionClass::of(instruction));
+        let (op, class) = (instruction.op(), InstructionClass::of(instruction));
         let unit = match class {
             _ if matches!(instruction.format(), Format::Exp | Format::Vexport) => Unit::Export,
             _ if matches!(instruction.format(), Format::Ldsdir | Format::Vdsdir) => Unit::LdsDirect,
@@ -134,11 +135,10 @@ impl Traits {
         let vectors = |spans: &[Span]| spans.iter().copied().filter(|span| span.is_vector()).collect::<Vec<_>>();
         let limits = Limits::of(instruction);
         let constant = instruction.field(Field::Simm16);
-        let starts = |names: &[&str]| names.iter().any(|start| name.starts_with(start));
         let mut traits = Self {
             unit,
-            name,
-            states: if name == "s_nop" { (constant & 15) + 1 } else { 1 },
+            op,
+            states: if op == Op::SNop { (constant & 15) + 1 } else { 1 },
             reads: scalars(&all.reads),
             writes: scalars(&all.writes),
             vectors_read: vectors(&all.reads),
@@ -153,18 +153,23 @@ impl Traits {
             late_data: None,
             mask: None,
             factors: None,
-            is_transcendental: unit == Unit::Vector && starts(&TRANSCENDENTAL),
+            is_transcendental: unit == Unit::Vector && groups::is_transcendental(op),
             is_interpolation: instruction.format() == Format::Vintrp,
             direct: (unit == Unit::LdsDirect).then(|| {
                 let waits_for_memory = shape.level >= GfxLevel::Gfx12 && instruction.field(Field::WaitVmVsrc) == 0;
                 (instruction.field(Field::WaitVaVdst), waits_for_memory)
             }),
             is_to_lds: matches!(action, Action::LdsTransfer(_)),
-            stores_scalars: unit == Unit::ScalarMemory && (name.contains("_store_") || name.contains("_atomic_")),
-            is_branch: class == InstructionClass::Branch || name == "s_getpc_b64",
-            stores_lds: unit == Unit::Lds && (all.writes.is_empty() || name.contains("_rtn")) && name != "ds_nop",
-            is_barrier: name == "s_barrier" || name.starts_with("s_barrier_signal"),
-            is_generic: name.starts_with("flat_"),
+            stores_scalars: match action {
+                Action::ScalarLoad(step) => step.kind == ScalarKind::Store,
+                Action::ScalarAtomic(_) => true,
+                _ => false,
+            },
+            is_branch: class == InstructionClass::Branch || op == Op::SGetpcB64,
+            stores_lds: matches!(action, Action::Lds(step) if step.kind.stores()),
+            is_barrier: matches!(op, Op::SBarrier | Op::SBarrierSignal | Op::SBarrierSignalIsfirst),
+            is_generic: groups::is_generic(op),
+            is_image: class == InstructionClass::Image,
             has_result: !all.writes.is_empty() || has_null_result(instruction),
             scattered: if instruction.format() == Format::Mimg && shape.level < GfxLevel::Gfx12 {
                 instruction.field(Field::Nsa)
@@ -177,7 +182,7 @@ impl Traits {
             drains: [Counter::Load, Counter::Store, Counter::Lds].map(|counter| limits.get(counter) == Some(0)),
         };
         traits.note(action);
-        if starts(&MASKED) {
+        if groups::reads_mask(op) {
             traits.mask = match action {
                 Action::Vector(vector) if vector.rescales => Some(VCC),
                 Action::Vector(vector) => match vector.sources[2] {
@@ -259,7 +264,7 @@ impl Traits {
                 (waits.va_vdst, waits.vm_vsrc) = (open == 0, waits_for_memory);
             }
             Unit::ScalarMemory => (waits.va_sdst, waits.va_vcc) = (true, true),
-            Unit::Control if matches!(self.name, "s_waitcnt_depctr" | "s_wait_alu") => {
+            Unit::Control if matches!(self.op, Op::SWaitcntDepctr | Op::SWaitAlu) => {
                 let field = |low: u32, bits: u32| self.constant >> low & ((1 << bits) - 1);
                 waits.va_vdst = field(12, 4) == 0;
                 waits.va_sdst = field(9, 3) == 0;
@@ -267,7 +272,7 @@ impl Traits {
                 waits.va_vcc = field(1, 1) == 0;
                 waits.sa_sdst = field(0, 1) == 0;
             }
-            Unit::Control => waits.va_vcc = matches!(self.name, "s_cbranch_vccz" | "s_cbranch_vccnz"),
+            Unit::Control => waits.va_vcc = groups::branches_on_vccz(self.op),
             Unit::Scalar => {
                 let all = self.reads | self.writes;
                 waits.va_sdst = all & ((1 << VCC) - 1) != 0;
@@ -281,9 +286,8 @@ impl Traits {
 
 /// Returns `true` if a scalar operation has a destination, though it be the null register.
 fn has_null_result(instruction: &Instruction) -> bool {
-    let names = ["s_waitcnt", "s_setreg", "s_cmpk", "s_version", "s_setpc", "s_rfe"];
-    let is_other = names.iter().any(|start| instruction.name().starts_with(start));
-    matches!(instruction.format(), Format::Sop1 | Format::Sop2 | Format::Sopk) && !is_other
+    let has_destination = matches!(instruction.format(), Format::Sop1 | Format::Sop2 | Format::Sopk);
+    has_destination && !groups::has_no_destination(instruction.op())
 }
 
 /// Returns the data of a store of more than 64 bits.
