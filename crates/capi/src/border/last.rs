@@ -13,7 +13,7 @@ use amdgpu_winsys::winsys::{Blame, LossReason};
 use super::{
     checked::within,
     failure::Failure,
-    memory::out,
+    memory::check_out,
     result::{AGW_NOT_READY, AGW_SUCCESS},
     versioned::{Versioned, write},
 };
@@ -113,7 +113,7 @@ pub extern "C" fn agw_last_errno() -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agw_last_loss(loss: *mut agw_loss) -> i32 {
     let answer = || {
-        out(loss, "loss")?;
+        check_out(loss, "loss")?;
         let last = LOSS.get().ok_or_else(|| Failure::outcome(AGW_NOT_READY))?;
         // SAFETY: the caller's promise.
         unsafe { write(loss, last) }

@@ -2,6 +2,7 @@
 
 use std::{
     ffi::{CStr, c_char},
+    ptr::NonNull,
     slice,
 };
 
@@ -34,7 +35,7 @@ fn plausible<T>(start: *const T, len: u32, name: &str) -> Answer<usize> {
 
 /// Checks an out-parameter, before anything is done that would have to be undone.
 #[inline]
-pub(crate) fn out<T>(place: *mut T, name: &str) -> Answer {
+pub(crate) fn check_out<T>(place: *mut T, name: &str) -> Answer {
     match () {
         () if place.is_null() => Err(Failure::null(name)),
         () if !place.is_aligned() => Err(broken(name, NOT_ALIGNED)),
@@ -42,15 +43,45 @@ pub(crate) fn out<T>(place: *mut T, name: &str) -> Answer {
     }
 }
 
-/// Writes an out-parameter.
+/// An out-parameter: a place of the caller that is written when the call has succeeded, and not before.
+///
+/// # Invariants
+///
+/// The place is valid for writing a `T`.
+#[must_use = "the caller expects a value"]
+pub(crate) struct Out<T>(NonNull<T>);
+
+impl<T> Out<T> {
+    /// Checks an out-parameter, before anything is done that would have to be undone.
+    ///
+    /// # Safety
+    ///
+    /// `place` is null, misaligned, or valid for writing a `T` as long as the result is used.
+    #[inline]
+    pub(crate) unsafe fn new(place: *mut T, name: &str) -> Answer<Self> {
+        check_out(place, name)?;
+        NonNull::new(place).map(Self).ok_or_else(|| Failure::null(name))
+    }
+
+    /// Writes the value.
+    #[inline]
+    pub(crate) fn put(self, value: T) {
+        // SAFETY: by the invariants.
+        unsafe { self.0.write(value) };
+    }
+}
+
+/// Writes an out-parameter that may be null.
 ///
 /// # Safety
 ///
-/// `place` was checked by [`out`], and is valid for writing a `T`.
+/// `place` is null or valid for writing a `T`.
 #[inline]
-pub(crate) unsafe fn put<T>(place: *mut T, value: T) {
-    // SAFETY: the caller's promise.
-    unsafe { place.write(value) };
+pub(crate) unsafe fn put_unless_null<T>(place: *mut T, value: T) {
+    if !place.is_null() {
+        // SAFETY: the caller's promise.
+        unsafe { place.write(value) };
+    }
 }
 
 /// Borrows an array. With a length of 0 it is empty, whatever the pointer is.
@@ -104,7 +135,7 @@ pub(crate) unsafe fn fill<T>(
     [array_name, count_name]: [&str; 2],
     items: impl ExactSizeIterator<Item = T>,
 ) -> Answer {
-    out(count, count_name)?;
+    check_out(count, count_name)?;
     // SAFETY: checked above, and the caller's promise.
     let room = if start.is_null() { 0 } else { unsafe { count.read() } };
     // SAFETY: the caller's promise.
@@ -114,7 +145,7 @@ pub(crate) unsafe fn fill<T>(
         *place = item;
     }
     // SAFETY: checked above, and the caller's promise.
-    unsafe { put(count, there_are) };
+    unsafe { count.write(there_are) };
     if !start.is_null() && there_are > room { Err(Failure::outcome(AGW_INCOMPLETE)) } else { Ok(()) }
 }
 

@@ -11,8 +11,8 @@ use parking_lot::Mutex;
 use super::manager::{agw_memory_manager, manager, only};
 use crate::{
     border::{
-        AGW_ERROR_DEVICE_LOST, AGW_ERROR_MEMORY_MAP_FAILED, Answer, Failure, Handle, Versioned, create, entry, get,
-        out, put, read, reference, release, within,
+        AGW_ERROR_DEVICE_LOST, AGW_ERROR_MEMORY_MAP_FAILED, Answer, Failure, Handle, Out, Versioned, create, entry,
+        get, read, reference, release, within,
     },
     objects::{DeviceState, agw_bo, agw_bo_head, bo_object, chosen_address, duplicate, lent},
 };
@@ -171,7 +171,8 @@ pub unsafe extern "C" fn agw_memory_allocate(
     entry(|| {
         // SAFETY: the caller's promise.
         let body = unsafe { self::manager(manager) }?;
-        out(memory, "memory")?;
+        // SAFETY: the caller's promise.
+        let memory = unsafe { Out::new(memory, "memory") }?;
         // SAFETY: the caller's promise.
         let request = unsafe { read(request) }?;
         let flags = wishes(&request)?;
@@ -183,8 +184,7 @@ pub unsafe extern "C" fn agw_memory_allocate(
         let agw_memory_request { memory_type, size, priority, .. } = request;
         let allocated = body.manager.allocate(&AllocateInfo { memory_type, size, flags, priority, replay })?;
         let made = object(&body.state, allocated)?;
-        // SAFETY: checked above, and the caller's promise.
-        unsafe { put(memory, made) };
+        memory.put(made);
         Ok(())
     })
 }
@@ -205,7 +205,8 @@ pub unsafe extern "C" fn agw_memory_import_fd(
     entry(|| {
         // SAFETY: the caller's promise.
         let body = unsafe { self::manager(manager) }?;
-        out(memory, "memory")?;
+        // SAFETY: the caller's promise.
+        let memory = unsafe { Out::new(memory, "memory") }?;
         // SAFETY: the caller's promise.
         let info = import_info(&unsafe { read(request) }?)?;
         // SAFETY: lent for the duration of this call. An invalid descriptor and one that cannot be duplicated give different
@@ -213,8 +214,7 @@ pub unsafe extern "C" fn agw_memory_import_fd(
         unsafe { lent(fd) }?;
         let imported = body.manager.import_fd(duplicate(fd)?, &info).map_err(|(_copy, error)| error)?;
         let made = object(&body.state, imported)?;
-        // SAFETY: checked above, and the caller's promise.
-        unsafe { put(memory, made) };
+        memory.put(made);
         Ok(())
     })
 }
@@ -236,7 +236,8 @@ pub unsafe extern "C" fn agw_memory_import_host(
     entry(|| {
         // SAFETY: the caller's promise.
         let body = unsafe { self::manager(manager) }?;
-        out(memory, "memory")?;
+        // SAFETY: the caller's promise.
+        let memory = unsafe { Out::new(memory, "memory") }?;
         // SAFETY: the caller's promise.
         let info = import_info(&unsafe { read(request) }?)?;
         let Some(start) = NonNull::new(pointer.cast::<u8>()) else {
@@ -245,8 +246,7 @@ pub unsafe extern "C" fn agw_memory_import_host(
         // SAFETY: the caller's promise.
         let imported = unsafe { body.manager.import_host_pointer(UserMemory::new(start, info.size), &info) }?;
         let made = object(&body.state, imported)?;
-        // SAFETY: checked above, and the caller's promise.
-        unsafe { put(memory, made) };
+        memory.put(made);
         Ok(())
     })
 }
@@ -266,10 +266,10 @@ pub unsafe extern "C" fn agw_memory_map(memory: *const agw_memory, pointer: *mut
     entry(|| {
         // SAFETY: the caller's promise.
         let body = unsafe { self::memory(memory) }?;
-        out(pointer, "pointer")?;
+        // SAFETY: the caller's promise.
+        let pointer = unsafe { Out::new(pointer, "pointer") }?;
         let start = body.memory.lock().map().map_err(not_mapped)?.as_ptr();
-        // SAFETY: checked above, and the caller's promise.
-        unsafe { put(pointer, start.as_ptr().cast()) };
+        pointer.put(start.as_ptr().cast());
         Ok(())
     })
 }
@@ -354,13 +354,13 @@ pub unsafe extern "C" fn agw_memory_export(memory: *const agw_memory, handle_typ
     entry(|| {
         // SAFETY: the caller's promise.
         let body = unsafe { self::memory(memory) }?;
-        out(fd, "fd")?;
+        // SAFETY: the caller's promise.
+        let fd = unsafe { Out::new(fd, "fd") }?;
         if ![AGW_HANDLE_OPAQUE_FD, AGW_HANDLE_DMA_BUF].contains(&handle_type) {
             return Err(Failure::argument("handle_type", "is no AGW_HANDLE_*"));
         }
         let exported = body.memory.lock().export(ExternalHandleTypes::from_bits_retain(handle_type))?;
-        // SAFETY: checked above, and the caller's promise.
-        unsafe { put(fd, exported.into_raw_fd()) };
+        fd.put(exported.into_raw_fd());
         Ok(())
     })
 }
@@ -392,14 +392,14 @@ pub unsafe extern "C" fn agw_memory_bo(memory: *const agw_memory, bo: *mut *mut 
     entry(|| {
         // SAFETY: the caller's promise.
         let body = unsafe { self::memory(memory) }?;
-        out(bo, "bo")?;
+        // SAFETY: the caller's promise.
+        let bo = unsafe { Out::new(bo, "bo") }?;
         let (binding, size) = {
             let memory = body.memory.lock();
             (memory.binding().clone(), memory.size())
         };
         let made = bo_object(&body.state, binding, size)?;
-        // SAFETY: checked above, and the caller's promise.
-        unsafe { put(bo, made) };
+        bo.put(made);
         Ok(())
     })
 }

@@ -9,8 +9,8 @@ use amdgpu_winsys::heaps::{
 
 use crate::{
     border::{
-        AGW_ERROR_FEATURE_NOT_PRESENT, Answer, Failure, Handle, Versioned, create, entry, fill, get, out, put, read,
-        reference, release, value, within,
+        AGW_ERROR_FEATURE_NOT_PRESENT, Answer, Failure, Handle, Out, Versioned, check_out, create, entry, fill, get,
+        read, reference, release, value, within,
     },
     objects::{DeviceState, agw_device, device, lent},
 };
@@ -180,7 +180,8 @@ pub unsafe extern "C" fn agw_memory_manager_create(
     entry(|| {
         // SAFETY: the caller's promise.
         let state = unsafe { self::device(device) }?;
-        out(manager, "manager")?;
+        // SAFETY: the caller's promise.
+        let manager = unsafe { Out::new(manager, "manager") }?;
         let (flags, limit) = if options.is_null() {
             (0, 0)
         } else {
@@ -189,8 +190,7 @@ pub unsafe extern "C" fn agw_memory_manager_create(
             (options.flags, options.vram_limit_mib)
         };
         let made = build(state, flags, limit)?;
-        // SAFETY: checked above, and the caller's promise.
-        unsafe { put(manager, made) };
+        manager.put(made);
         Ok(())
     })
 }
@@ -272,7 +272,7 @@ pub unsafe extern "C" fn agw_memory_manager_get_budgets(
         // SAFETY: the caller's promise.
         let body = unsafe { self::manager(manager) }?;
         only(flags, AGW_BUDGET_OF_RADV | AGW_BUDGET_FRESH, "flags")?;
-        out(budget_count, "budget_count")?;
+        check_out(budget_count, "budget_count")?;
         let rule = if flags & AGW_BUDGET_OF_RADV != 0 { BudgetRule::Radv } else { BudgetRule::Corrected };
         let found = if flags & AGW_BUDGET_FRESH != 0 {
             body.manager.budgets(rule)?
@@ -320,13 +320,13 @@ pub unsafe extern "C" fn agw_memory_manager_find_type(
     entry(|| {
         // SAFETY: the caller's promise.
         let body = unsafe { self::manager(manager) }?;
-        out(memory_type, "memory_type")?;
+        // SAFETY: the caller's promise.
+        let memory_type = unsafe { Out::new(memory_type, "memory_type") }?;
         let flags = MemoryPropertyFlags::from_bits_retain;
         let found =
             body.manager.properties().find_type(TypeMask::from_bits(allowed), flags(required), flags(preferred));
         let none = || Failure::new(AGW_ERROR_FEATURE_NOT_PRESENT, "no memory type has the required properties");
-        // SAFETY: checked above, and the caller's promise.
-        unsafe { put(memory_type, found.ok_or_else(none)?) };
+        memory_type.put(found.ok_or_else(none)?);
         Ok(())
     })
 }
@@ -345,12 +345,12 @@ pub unsafe extern "C" fn agw_memory_manager_fd_types(
     entry(|| {
         // SAFETY: the caller's promise.
         let body = unsafe { self::manager(manager) }?;
-        out(types, "types")?;
+        // SAFETY: the caller's promise.
+        let types = unsafe { Out::new(types, "types") }?;
         // SAFETY: lent for the duration of this call.
         let fd = unsafe { lent(fd) }?;
         let found = body.manager.fd_types(ExternalHandleTypes::DMA_BUF, fd)?;
-        // SAFETY: checked above, and the caller's promise.
-        unsafe { put(types, found.bits()) };
+        types.put(found.bits());
         Ok(())
     })
 }
@@ -365,10 +365,10 @@ pub unsafe extern "C" fn agw_memory_manager_host_types(manager: *const agw_memor
     entry(|| {
         // SAFETY: the caller's promise.
         let body = unsafe { self::manager(manager) }?;
-        out(types, "types")?;
+        // SAFETY: the caller's promise.
+        let types = unsafe { Out::new(types, "types") }?;
         let found = body.manager.host_pointer_types(ExternalHandleTypes::HOST_ALLOCATION)?;
-        // SAFETY: checked above, and the caller's promise.
-        unsafe { put(types, found.bits()) };
+        types.put(found.bits());
         Ok(())
     })
 }

@@ -12,8 +12,8 @@ use super::{
     device::{DeviceMark, DeviceState, agw_device, device, ownership},
 };
 use crate::border::{
-    AGW_ERROR_INVALID_EXTERNAL_HANDLE, AGW_ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS, Answer, Failure, Handle, Versioned,
-    create, entry, get, out, put, reference, release, view, within, write,
+    AGW_ERROR_INVALID_EXTERNAL_HANDLE, AGW_ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS, Answer, Failure, Handle, Out,
+    Versioned, check_out, create, entry, get, reference, release, view, within, write,
 };
 use amdgpu_winsys::{
     uapi::{GemCreateFlags, GemDomain, VaFlags},
@@ -226,12 +226,12 @@ pub unsafe extern "C" fn agw_bo_create(
     entry(|| {
         // SAFETY: the caller's promise.
         let state = unsafe { self::device(device) }?;
-        out(bo, "bo")?;
+        // SAFETY: the caller's promise.
+        let bo = unsafe { Out::new(bo, "bo") }?;
         // SAFETY: the caller's promise.
         let request = unsafe { view(request, &mut copy) }?;
         let made = make(state, request)?;
-        // SAFETY: checked above, and the caller's promise.
-        unsafe { put(bo, made) };
+        bo.put(made);
         Ok(())
     })
 }
@@ -254,7 +254,8 @@ pub unsafe extern "C" fn agw_bo_from_user_memory(
     entry(|| {
         // SAFETY: the caller's promise.
         let state = unsafe { self::device(device) }?;
-        out(bo, "bo")?;
+        // SAFETY: the caller's promise.
+        let bo = unsafe { Out::new(bo, "bo") }?;
         let Some(start) = NonNull::new(pointer.cast::<u8>()) else {
             return Err(Failure::argument("pointer", "is null"));
         };
@@ -272,8 +273,7 @@ pub unsafe extern "C" fn agw_bo_from_user_memory(
         let flags = VaFlags::READABLE | VaFlags::WRITEABLE | VaFlags::EXECUTABLE;
         let binding = bind(&made, VaRequest::new(size).aligned(alignment), flags, priority)?;
         let made = object(state, binding, size)?;
-        // SAFETY: checked above, and the caller's promise.
-        unsafe { put(bo, made) };
+        bo.put(made);
         Ok(())
     })
 }
@@ -313,13 +313,13 @@ pub unsafe extern "C" fn agw_bo_import(
     entry(|| {
         // SAFETY: the caller's promise.
         let state = unsafe { self::device(device) }?;
-        out(bo, "bo")?;
+        // SAFETY: the caller's promise.
+        let bo = unsafe { Out::new(bo, "bo") }?;
         check_priority(priority)?;
         // SAFETY: lent for the time of this call.
         let imported = Bo::import(&state.device, unsafe { lent(fd) }?)?;
         let made = bind_foreign(state, &imported, va_flags, priority)?;
-        // SAFETY: checked above, and the caller's promise.
-        unsafe { put(bo, made) };
+        bo.put(made);
         Ok(())
     })
 }
@@ -346,7 +346,8 @@ pub unsafe extern "C" fn agw_bo_from_handle(
     entry(|| {
         // SAFETY: the caller's promise.
         let state = unsafe { self::device(device) }?;
-        out(bo, "bo")?;
+        // SAFETY: the caller's promise.
+        let bo = unsafe { Out::new(bo, "bo") }?;
         check_priority(priority)?;
         // SAFETY: the caller's promise.
         let adopted = unsafe { Bo::from_handle(&state.device, handle, ownership(is_owned)) }.map_err(|error| {
@@ -355,8 +356,7 @@ pub unsafe extern "C" fn agw_bo_from_handle(
             if is_lost { failure } else { failure.with_code(AGW_ERROR_INVALID_EXTERNAL_HANDLE) }
         })?;
         let made = bind_foreign(state, &adopted, va_flags, priority)?;
-        // SAFETY: checked above, and the caller's promise.
-        unsafe { put(bo, made) };
+        bo.put(made);
         Ok(())
     })
 }
@@ -386,7 +386,7 @@ pub unsafe extern "C" fn agw_bo_probe(device: *const agw_device, fd: i32, info: 
     entry(|| {
         // SAFETY: the caller's promise.
         let state = unsafe { self::device(device) }?;
-        out(info, "info")?;
+        check_out(info, "info")?;
         // SAFETY: lent for the time of this call.
         let imported = Bo::import(&state.device, unsafe { lent(fd) }?)?;
         // SAFETY: the caller's promise.
@@ -420,10 +420,10 @@ pub unsafe extern "C" fn agw_bo_export(bo: *const agw_bo, fd: *mut i32) -> i32 {
     entry(|| {
         // SAFETY: the caller's promise.
         let body = unsafe { body(bo) }?;
-        out(fd, "fd")?;
+        // SAFETY: the caller's promise.
+        let fd = unsafe { Out::new(fd, "fd") }?;
         let exported = body.binding.bo().export()?;
-        // SAFETY: checked above, and the caller's promise.
-        unsafe { put(fd, exported.into_raw_fd()) };
+        fd.put(exported.into_raw_fd());
         Ok(())
     })
 }

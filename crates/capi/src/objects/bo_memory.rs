@@ -11,8 +11,8 @@ use amdgpu_winsys::{uapi::Deadline, winsys::BoMetadata};
 
 use super::bo::{agw_bo, body};
 use crate::border::{
-    AGW_ERROR_IN_USE, AGW_ERROR_MEMORY_MAP_FAILED, AGW_TIMEOUT, Answer, Failure, Versioned, entry, out, put, read,
-    text, write,
+    AGW_ERROR_IN_USE, AGW_ERROR_MEMORY_MAP_FAILED, AGW_TIMEOUT, Answer, Failure, Out, Versioned, entry, read, text,
+    write,
 };
 
 /// Maximum number of bytes of driver-specific metadata of a BO.
@@ -58,14 +58,14 @@ pub unsafe extern "C" fn agw_bo_map(bo: *const agw_bo, pointer: *mut *mut c_void
     entry(|| {
         // SAFETY: the caller's promise.
         let body = unsafe { body(bo) }?;
-        out(pointer, "pointer")?;
+        // SAFETY: the caller's promise.
+        let pointer = unsafe { Out::new(pointer, "pointer") }?;
         let mut start = body.mapped.load(Acquire);
         if start.is_null() {
             start = body.binding.bo().map_bare().map_err(not_mapped)?.as_ptr();
             body.mapped.store(start, Release);
         }
-        // SAFETY: checked above, and the caller's promise.
-        unsafe { put(pointer, start.cast()) };
+        pointer.put(start.cast());
         Ok(())
     })
 }

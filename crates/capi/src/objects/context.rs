@@ -14,7 +14,8 @@ use super::{
     device::{DeviceState, agw_device, device},
 };
 use crate::border::{
-    Answer, Failure, Handle, Versioned, array, create, entry, get, out, put, read, reference, release, value, within,
+    Answer, Failure, Handle, Out, Versioned, array, create, entry, get, put_unless_null, read, reference, release,
+    value, within,
 };
 
 /// Low priority.
@@ -177,7 +178,8 @@ pub unsafe extern "C" fn agw_ctx_create(device: *const agw_device, priority: i32
     entry(|| {
         // SAFETY: the caller's promise.
         let state = unsafe { self::device(device) }?;
-        out(ctx, "ctx")?;
+        // SAFETY: the caller's promise.
+        let ctx = unsafe { Out::new(ctx, "ctx") }?;
         let priority = match priority {
             AGW_PRIORITY_LOW => Priority::Low,
             AGW_PRIORITY_NORMAL => Priority::Normal,
@@ -188,8 +190,7 @@ pub unsafe extern "C" fn agw_ctx_create(device: *const agw_device, priority: i32
         let context = Context::new(&state.device, priority)?;
         let (pinned, scratch) = Default::default();
         let made = create((), CtxBody { pinned, scratch, context, state: Arc::clone(state) })?;
-        // SAFETY: checked above, and the caller's promise.
-        unsafe { put(ctx, made) };
+        ctx.put(made);
         Ok(())
     })
 }
@@ -310,10 +311,8 @@ pub unsafe extern "C" fn agw_ctx_submit(ctx: *const agw_ctx, cs: *const agw_cs, 
             None => body.context.submit(chunks, &mut ChunkScratch::default()),
         }
         .map_err(|error| explained(error, body, ibs))?;
-        if !sequence.is_null() {
-            // SAFETY: not null, and the caller's promise.
-            unsafe { put(sequence, number) };
-        }
+        // SAFETY: the caller's promise.
+        unsafe { put_unless_null(sequence, number) };
         Ok(())
     })
 }

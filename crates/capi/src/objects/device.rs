@@ -15,8 +15,8 @@ use amdgpu_winsys::winsys::{
 };
 
 use crate::border::{
-    AGW_ERROR_INCOMPATIBLE_DRIVER, AGW_ERROR_INITIALIZATION_FAILED, AGW_ERROR_UNKNOWN, Answer, Failure, Handle,
-    Versioned, create, entry, get, out, put, read, reference, release, text, touch, value, within,
+    AGW_ERROR_INCOMPATIBLE_DRIVER, AGW_ERROR_INITIALIZATION_FAILED, AGW_ERROR_UNKNOWN, Answer, Failure, Handle, Out,
+    Versioned, create, entry, get, read, reference, release, text, touch, value, within,
 };
 
 /// Records the bindings and the history of BOs for `agw_device_dump`.
@@ -246,13 +246,13 @@ pub unsafe extern "C" fn agw_device_open_fd(
     device: *mut *mut agw_device,
 ) -> i32 {
     entry(|| {
-        out(device, "device")?;
+        // SAFETY: the caller's promise.
+        let device = unsafe { Out::new(device, "device") }?;
         // SAFETY: the caller's promise.
         let flags = unsafe { flags_of(options) }?;
         let copy = duplicate(fd)?;
         let opened = open(RenderNode::from_fd(copy), flags)?;
-        // SAFETY: checked above, and the caller's promise.
-        unsafe { put(device, opened) };
+        device.put(opened);
         Ok(())
     })
 }
@@ -269,7 +269,8 @@ pub unsafe extern "C" fn agw_device_open(
     device: *mut *mut agw_device,
 ) -> i32 {
     entry(|| {
-        out(device, "device")?;
+        // SAFETY: the caller's promise.
+        let device = unsafe { Out::new(device, "device") }?;
         // SAFETY: the caller's promise.
         let flags = unsafe { flags_of(options) }?;
         // SAFETY: the caller's promise.
@@ -277,8 +278,7 @@ pub unsafe extern "C" fn agw_device_open(
         let node =
             RenderNode::open(path).map_err(|errno| Error::Open(OpenError::Node { path: path.to_owned(), errno }))?;
         let opened = open(node, flags)?;
-        // SAFETY: checked above, and the caller's promise.
-        unsafe { put(device, opened) };
+        device.put(opened);
         Ok(())
     })
 }

@@ -6,7 +6,7 @@ use amdgpu_hw::num::count;
 use amdgpu_winsys::winsys::{Device, GfxLevel, Ip, IpBlock, ShadowAreas};
 
 use super::device::{agw_device, device};
-use crate::border::{Versioned, entry, out, put, text, write};
+use crate::border::{Out, Versioned, entry, text, write};
 
 /// Number of IP types that the kernel defines.
 pub const AGW_IP_COUNT: usize = 10;
@@ -215,10 +215,10 @@ pub unsafe extern "C" fn agw_device_answered(
         let state = unsafe { self::device(device) }?;
         // SAFETY: the caller's promise.
         let field = unsafe { text(field, "field") }?;
-        out(is_answered, "is_answered")?;
+        // SAFETY: the caller's promise.
+        let is_answered = unsafe { Out::new(is_answered, "is_answered") }?;
         let answer = state.device.info().answered.has(field);
-        // SAFETY: checked above, and the caller's promise.
-        unsafe { put(is_answered, answer) };
+        is_answered.put(answer);
         Ok(())
     })
 }

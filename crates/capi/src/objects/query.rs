@@ -6,7 +6,7 @@ use amdgpu_winsys::winsys::{Device, Sensor};
 
 use super::device::{agw_device, device};
 use crate::border::{
-    AGW_ERROR_FEATURE_NOT_PRESENT, Answer, Failure, Versioned, array_mut, entry, out, put, value, write,
+    AGW_ERROR_FEATURE_NOT_PRESENT, Answer, Failure, Out, Versioned, array_mut, check_out, entry, value, write,
 };
 
 /// Bytes of CPU-invisible VRAM that the device's own BOs occupy.
@@ -138,10 +138,10 @@ pub unsafe extern "C" fn agw_device_query(device: *const agw_device, id: u32, va
     entry(|| {
         // SAFETY: the caller's promise.
         let state = unsafe { self::device(device) }?;
-        out(value, "value")?;
+        // SAFETY: the caller's promise.
+        let value = unsafe { Out::new(value, "value") }?;
         let answer = number(&state.device, id)?;
-        // SAFETY: checked above, and the caller's promise.
-        unsafe { put(value, answer) };
+        value.put(answer);
         Ok(())
     })
 }
@@ -157,7 +157,7 @@ pub unsafe extern "C" fn agw_device_page_fault(device: *const agw_device, fault:
     entry(|| {
         // SAFETY: the caller's promise.
         let state = unsafe { self::device(device) }?;
-        out(fault, "fault")?;
+        check_out(fault, "fault")?;
         let mut last = agw_page_fault { struct_size: 0, reserved: 0, address: 0, status: 0, hub: 0 };
         if let Some(seen) = state.device.page_fault()? {
             last.address = seen.page.as_u64() & ((1 << 48) - 1);

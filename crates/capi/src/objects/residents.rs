@@ -8,7 +8,7 @@ use super::{
     bo::{agw_bo, body},
     device::{DeviceState, agw_device, device},
 };
-use crate::border::{Answer, Handle, create, entry, get, out, put, reference, release, within};
+use crate::border::{Answer, Handle, Out, create, entry, get, reference, release, within};
 
 /// A residency set: BOs that submissions list together, such as the memory that bindless shaders can access.
 pub struct agw_residents {
@@ -58,10 +58,10 @@ pub unsafe extern "C" fn agw_residents_create(device: *const agw_device, set: *m
     entry(|| {
         // SAFETY: the caller's promise.
         let state = unsafe { self::device(device) }?;
-        out(set, "set")?;
+        // SAFETY: the caller's promise.
+        let set = unsafe { Out::new(set, "set") }?;
         let made = create((), ResidentsBody { set: ResidencySet::new(), state: Arc::clone(state) })?;
-        // SAFETY: checked above, and the caller's promise.
-        unsafe { put(set, made) };
+        set.put(made);
         Ok(())
     })
 }

@@ -12,7 +12,7 @@ use super::{
     bo::{agw_bo, body, placement},
     device::{DeviceState, agw_device, device},
 };
-use crate::border::{Answer, Handle, array, create, entry, get, out, put, reference, release, within};
+use crate::border::{Answer, Handle, Out, array, create, entry, get, reference, release, within};
 
 /// A range of GPU addresses in which memory is bound page by page.
 pub struct agw_sparse {
@@ -84,15 +84,15 @@ pub unsafe extern "C" fn agw_sparse_create(
     entry(|| {
         // SAFETY: the caller's promise.
         let state = unsafe { self::device(device) }?;
-        out(range, "range")?;
+        // SAFETY: the caller's promise.
+        let range = unsafe { Out::new(range, "range") }?;
         chosen_address(address)?;
         let alignment = state.device.addresses().fragment_alignment(size, alignment.max(1));
         let request = placement(VaRequest::new(size).aligned(alignment), va_placement, address)?;
         let leased = SparseRange::new(&state.device, request)?;
         let head = agw_sparse_head { va: leased.address().as_u64(), size };
         let made = create(head, SparseBody { range: Arc::new(leased), state: Arc::clone(state) })?;
-        // SAFETY: checked above, and the caller's promise.
-        unsafe { put(range, made) };
+        range.put(made);
         Ok(())
     })
 }

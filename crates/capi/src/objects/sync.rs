@@ -14,7 +14,7 @@ use super::{
     device::{DeviceState, agw_device, device, ownership},
 };
 use crate::border::{
-    AGW_ERROR_INVALID_EXTERNAL_HANDLE, AGW_TIMEOUT, Answer, FEW, Failure, Handle, array, create, entry, get, out, put,
+    AGW_ERROR_INVALID_EXTERNAL_HANDLE, AGW_TIMEOUT, Answer, FEW, Failure, Handle, Out, array, create, entry, get,
     release, value, within,
 };
 
@@ -100,11 +100,11 @@ pub unsafe extern "C" fn agw_sync_create(device: *const agw_device, signalled: b
         // SAFETY: the caller promises that `device` is null, which is answered, or a device that nothing frees before this call returns.
         // The reference ends with the call, and until then the object is changed through its own cells only.
         let state = unsafe { self::device(device) }?;
-        out(sync, "sync")?;
+        // SAFETY: the caller's promise.
+        let sync = unsafe { Out::new(sync, "sync") }?;
         let syncobj = Syncobj::new(&state.device, signalled)?;
         let made = object(state, syncobj)?;
-        // SAFETY: not null and aligned, as `out` has checked, and the caller promises that it is valid for writing.
-        unsafe { put(sync, made) };
+        sync.put(made);
         Ok(())
     })
 }
@@ -120,12 +120,12 @@ pub unsafe extern "C" fn agw_sync_import_fd(device: *const agw_device, fd: i32, 
         // SAFETY: the caller promises that `device` is null, which is answered, or a device that nothing frees before this call returns.
         // The reference ends with the call, and until then the object is changed through its own cells only.
         let state = unsafe { self::device(device) }?;
-        out(sync, "sync")?;
+        // SAFETY: the caller's promise.
+        let sync = unsafe { Out::new(sync, "sync") }?;
         // SAFETY: the caller keeps the descriptor open until this call returns, and the borrow ends in it.
         let syncobj = Syncobj::import(&state.device, unsafe { lent(fd) }?)?;
         let made = object(state, syncobj)?;
-        // SAFETY: not null and aligned, as `out` has checked, and the caller promises that it is valid for writing.
-        unsafe { put(sync, made) };
+        sync.put(made);
         Ok(())
     })
 }
@@ -148,13 +148,13 @@ pub unsafe extern "C" fn agw_sync_from_handle(
         // SAFETY: the caller promises that `device` is null, which is answered, or a device that nothing frees before this call returns.
         // The reference ends with the call, and until then the object is changed through its own cells only.
         let state = unsafe { self::device(device) }?;
-        out(sync, "sync")?;
+        // SAFETY: the caller's promise.
+        let sync = unsafe { Out::new(sync, "sync") }?;
         if handle == 0 {
             return Err(Failure::argument("handle", "is 0, which is no handle"));
         }
         let made = object(state, Syncobj::from_handle(&state.device, handle, ownership(is_owned)))?;
-        // SAFETY: not null and aligned, as `out` has checked, and the caller promises that it is valid for writing.
-        unsafe { put(sync, made) };
+        sync.put(made);
         Ok(())
     })
 }
@@ -215,10 +215,10 @@ pub unsafe extern "C" fn agw_sync_query(sync: *const agw_sync, point: *mut u64) 
         // SAFETY: the caller promises that `sync` is null, which is answered, or a sync object that nothing frees before this call
         // returns. The reference ends with the call, and until then the object is changed through its own cells only.
         let body = unsafe { self::sync(sync) }?;
-        out(point, "point")?;
+        // SAFETY: the caller's promise.
+        let point = unsafe { Out::new(point, "point") }?;
         let reached = body.syncobj().query()?;
-        // SAFETY: not null and aligned, as `out` has checked, and the caller promises that it is valid for writing.
-        unsafe { put(point, reached) };
+        point.put(reached);
         Ok(())
     })
 }
@@ -234,10 +234,10 @@ pub unsafe extern "C" fn agw_sync_last_submitted(sync: *const agw_sync, point: *
         // SAFETY: the caller promises that `sync` is null, which is answered, or a sync object that nothing frees before this call
         // returns. The reference ends with the call, and until then the object is changed through its own cells only.
         let body = unsafe { self::sync(sync) }?;
-        out(point, "point")?;
+        // SAFETY: the caller's promise.
+        let point = unsafe { Out::new(point, "point") }?;
         let newest = body.syncobj().last_submitted()?;
-        // SAFETY: not null and aligned, as `out` has checked, and the caller promises that it is valid for writing.
-        unsafe { put(point, newest) };
+        point.put(newest);
         Ok(())
     })
 }
@@ -302,10 +302,10 @@ pub unsafe extern "C" fn agw_sync_export_fd(sync: *const agw_sync, fd: *mut i32)
         // SAFETY: the caller promises that `sync` is null, which is answered, or a sync object that nothing frees before this call
         // returns. The reference ends with the call, and until then the object is changed through its own cells only.
         let body = unsafe { self::sync(sync) }?;
-        out(fd, "fd")?;
+        // SAFETY: the caller's promise.
+        let fd = unsafe { Out::new(fd, "fd") }?;
         let exported = body.syncobj().export()?;
-        // SAFETY: not null and aligned, as `out` has checked, and the caller promises that it is valid for writing.
-        unsafe { put(fd, exported.into_raw_fd()) };
+        fd.put(exported.into_raw_fd());
         Ok(())
     })
 }
@@ -321,10 +321,10 @@ pub unsafe extern "C" fn agw_sync_export_sync_file(sync: *const agw_sync, fd: *m
         // SAFETY: the caller promises that `sync` is null, which is answered, or a sync object that nothing frees before this call
         // returns. The reference ends with the call, and until then the object is changed through its own cells only.
         let body = unsafe { self::sync(sync) }?;
-        out(fd, "fd")?;
+        // SAFETY: the caller's promise.
+        let fd = unsafe { Out::new(fd, "fd") }?;
         let exported = body.syncobj().export_sync_file()?;
-        // SAFETY: not null and aligned, as `out` has checked, and the caller promises that it is valid for writing.
-        unsafe { put(fd, exported.into_raw_fd()) };
+        fd.put(exported.into_raw_fd());
         Ok(())
     })
 }
@@ -341,10 +341,10 @@ pub unsafe extern "C" fn agw_sync_export_sync_file_at(sync: *const agw_sync, poi
         // SAFETY: the caller promises that `sync` is null, which is answered, or a sync object that nothing frees before this call
         // returns. The reference ends with the call, and until then the object is changed through its own cells only.
         let body = unsafe { self::sync(sync) }?;
-        out(fd, "fd")?;
+        // SAFETY: the caller's promise.
+        let fd = unsafe { Out::new(fd, "fd") }?;
         let exported = body.syncobj().export_sync_file_at(point)?;
-        // SAFETY: not null and aligned, as `out` has checked, and the caller promises that it is valid for writing.
-        unsafe { put(fd, exported.into_raw_fd()) };
+        fd.put(exported.into_raw_fd());
         Ok(())
     })
 }

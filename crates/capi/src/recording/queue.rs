@@ -10,7 +10,7 @@ use amdgpu_winsys::{
 
 use super::numbered_user_queue::NumberedUserQueue;
 use crate::{
-    border::{Answer, Handle, create, entry, get, out, put, reference, release, within},
+    border::{Answer, Handle, Out, create, entry, get, reference, release, within},
     objects::{DeviceState, agw_ctx, ctx, in_time, ip},
 };
 
@@ -85,15 +85,15 @@ pub unsafe extern "C" fn agw_queue_create(
     entry(|| {
         // SAFETY: the caller's promise.
         let body = unsafe { ctx(context, "context") }?;
-        out(queue, "queue")?;
+        // SAFETY: the caller's promise.
+        let queue = unsafe { Out::new(queue, "queue") }?;
         let (context, ip) = (&body.context, ip(ip_type)?);
         let made = match ip {
             Ip::Gfx | Ip::Compute | Ip::Sdma => AnyQueue::Packets(Queue::new(context, ip, ring)?),
             _ => AnyQueue::Video(VideoQueue::new(context, ip, ring)?),
         };
         let made = create((), QueueBody { queue: made, state: Arc::clone(&body.state) })?;
-        // SAFETY: checked above, and the caller's promise.
-        unsafe { put(queue, made) };
+        queue.put(made);
         Ok(())
     })
 }

@@ -8,8 +8,8 @@ use amdgpu_winsys::winsys::Ip;
 use super::open::{List, Open};
 use crate::{
     border::{
-        AGW_ERROR_IN_USE, Answer, Contracted, Failure, Handle, IS_CHECKED, Shell, broken, create, entry, out, put,
-        release, shell, within,
+        AGW_ERROR_IN_USE, Answer, Contracted, Failure, Handle, IS_CHECKED, Out, Shell, broken, create, entry, release,
+        shell, within,
     },
     objects::{DeviceState, SINK_DWORDS, agw_device, device, ip},
 };
@@ -218,7 +218,8 @@ pub unsafe extern "C" fn agw_stream_create(
         // SAFETY: the caller promises that `device` is null, which is answered, or a device that nothing frees before this call returns.
         // The reference ends with the call, and until then the object is changed through its own cells only.
         let state = unsafe { self::device(device) }?;
-        out(stream, "stream")?;
+        // SAFETY: the caller's promise.
+        let stream = unsafe { Out::new(stream, "stream") }?;
         if flags & !(AGW_STREAM_SECONDARY | AGW_STREAM_UNCHAINED) != 0 {
             return Err(Failure::argument("flags", "has unknown bits"));
         }
@@ -231,8 +232,7 @@ pub unsafe extern "C" fn agw_stream_create(
         let recording = Recording { stage: Stage::Open(open), ip, is_secondary, dwords };
         let body = StreamBody { recording: Contracted::new(recording), is_unchained, state: Arc::clone(state) };
         let made = create(head, body)?;
-        // SAFETY: not null and aligned, as `out` has checked, and the caller promises that it is valid for writing.
-        unsafe { put(stream, made) };
+        stream.put(made);
         Ok(())
     })
 }

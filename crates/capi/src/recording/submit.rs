@@ -12,7 +12,7 @@ use super::{
     submission::{Few, Named, agw_submission, check_signals, of_call},
     video_lists,
 };
-use crate::border::{Answer, entry, put, view};
+use crate::border::{Answer, entry, put_unless_null, view};
 
 /// Submits to a queue. Writes the sequence number of the submission to `sequence`, unless that is null.
 ///
@@ -51,10 +51,8 @@ pub unsafe extern "C" fn agw_queue_submit(
             // SAFETY: the caller's promise.
             AnyQueue::User(queue) => unsafe { queue.submit(submission) }?,
         };
-        if !sequence.is_null() {
-            // SAFETY: not null, and the caller's promise.
-            unsafe { put(sequence, number) };
-        }
+        // SAFETY: the caller's promise.
+        unsafe { put_unless_null(sequence, number) };
         Ok(())
     })
 }

@@ -14,7 +14,7 @@ use super::{
     submission::{Few, Named, agw_submission, check_signals, of_call},
 };
 use crate::{
-    border::{Answer, create, entry, out, put},
+    border::{Answer, Out, create, entry},
     objects::{agw_ctx, ctx, ip},
 };
 
@@ -45,12 +45,12 @@ pub unsafe extern "C" fn agw_queue_create_user(
     entry(|| {
         // SAFETY: the caller's promise.
         let body = unsafe { ctx(context, "context") }?;
-        out(queue, "queue")?;
+        // SAFETY: the caller's promise.
+        let queue = unsafe { Out::new(queue, "queue") }?;
         let made = NumberedUserQueue::new(body.context.device(), ip(ip_type)?)?;
         let made = QueueBody::new(AnyQueue::User(made), Arc::clone(&body.state));
         let made = create((), made)?;
-        // SAFETY: checked above, and the caller's promise.
-        unsafe { put(queue, made) };
+        queue.put(made);
         Ok(())
     })
 }

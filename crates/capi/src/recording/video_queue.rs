@@ -6,7 +6,7 @@ use amdgpu_hw::num::index;
 use amdgpu_winsys::{cs::VideoQueue, uapi::Deadline};
 
 use crate::{
-    border::{Answer, Handle, create, entry, fill, get, out, put, reference, release, within},
+    border::{Answer, Handle, Out, create, entry, fill, get, reference, release, within},
     objects::{DeviceState, agw_ctx, ctx, in_time, ip},
 };
 
@@ -57,11 +57,11 @@ pub unsafe extern "C" fn agw_video_queue_create(
     entry(|| {
         // SAFETY: the caller's promise.
         let body = unsafe { ctx(context, "context") }?;
-        out(queue, "queue")?;
+        // SAFETY: the caller's promise.
+        let queue = unsafe { Out::new(queue, "queue") }?;
         let made = VideoQueue::new(&body.context, ip(ip_type)?, ring)?;
         let made = create((), VideoQueueBody { queue: made, state: Arc::clone(&body.state) })?;
-        // SAFETY: checked above, and the caller's promise.
-        unsafe { put(queue, made) };
+        queue.put(made);
         Ok(())
     })
 }

@@ -10,7 +10,7 @@ use super::{
     video_queue::{agw_video_queue, video_queue},
 };
 use crate::{
-    border::{Answer, Versioned, array, entry, put, read},
+    border::{Answer, Versioned, array, entry, put_unless_null, read},
     objects::{agw_bo, agw_residents, agw_sync_point, bo_body},
 };
 
@@ -140,10 +140,8 @@ pub unsafe extern "C" fn agw_video_queue_submit(
             signals: &signals,
             ..VideoSubmission::default()
         })?;
-        if !sequence.is_null() {
-            // SAFETY: not null, and the caller promises that `sequence` is then valid for writing.
-            unsafe { put(sequence, fence.sequence()) };
-        }
+        // SAFETY: the caller's promise.
+        unsafe { put_unless_null(sequence, fence.sequence()) };
         Ok(())
     })
 }
