@@ -69,7 +69,7 @@ fn recording(wanted: &Wanted, manager: &MemoryManager, radv: &Radv, add: &mut im
             radv.end(commands);
         };
         let [mine, its] = in_turn(COMMANDS, [mine, its]);
-        add(Row::times(name, COMMANDS as u64, mine, RADV, its, Goal::RatioAtMost(1.0)));
+        add(Row::times(name, COMMANDS as u64, mine, RADV, its, Goal::RatioAtMost(0.2)));
     };
     row("record-update", &|stream| push(stream, &pm4::WriteData::new(at, &UPDATED)), &|| {
         radv.update(commands, buffer, &data);
@@ -133,7 +133,7 @@ fn submitting(wanted: &Wanted, manager: &MemoryManager, radv: &Radv, add: &mut i
                     &mut |count| (0..count).for_each(|_| radv.submit(commands)),
                 ],
             );
-            add(Row::times(name, live, mine, RADV, its, Goal::RatioAtMost(0.3)));
+            add(Row::times(name, live, mine, RADV, its, Goal::RatioAtMost(0.35)));
         }
         if wanted.has("submit-listed") {
             listed(device, &queue, &memory, &ours, live, add);

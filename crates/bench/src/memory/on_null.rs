@@ -176,7 +176,7 @@ fn beside_radv(
     let [Ok(local), Ok(visible)] = types else { return };
     let (mut ours, mut theirs) = (Ours { manager, memory_type: local }, Theirs { radv, memory_type: local });
     let kept = (ours.fragmented(live), theirs.fragmented(live));
-    let half = Goal::RatioAtMost(0.5);
+    let (allocate, map) = (Goal::RatioAtMost(0.45), Goal::RatioAtMost(0.65));
     for (name, size) in SIZES {
         let bench = format!("allocate-{name}");
         if wanted.has(&bench) {
@@ -185,7 +185,7 @@ fn beside_radv(
                 batch,
                 [&mut |n| (0..n).for_each(|_| ours.pair(size)), &mut |n| (0..n).for_each(|_| theirs.pair(size))],
             );
-            add(Row::times(&bench, live, mine, RADV, its, half));
+            add(Row::times(&bench, live, mine, RADV, its, allocate));
         }
         let bench = format!("allocate-map-{name}");
         if wanted.has(&bench) {
@@ -209,7 +209,7 @@ fn beside_radv(
                     },
                 ],
             );
-            add(Row::times(&bench, live, mine, RADV, its, half));
+            add(Row::times(&bench, live, mine, RADV, its, map));
         }
     }
     kept.1.into_iter().for_each(|memory| theirs.free(memory));
@@ -245,7 +245,7 @@ fn flat(manager: &MemoryManager, add: &mut impl FnMut(Row)) {
             500,
             [&mut |n| (0..n).for_each(|_| beside.pair(size)), &mut |n| (0..n).for_each(|_| alone.pair(size))],
         );
-        let row = Row::times("allocate-flat", COUNT, many, "ours with nothing alive", none, Goal::RatioAtMost(1.1));
+        let row = Row::times("allocate-flat", COUNT, many, "ours with nothing alive", none, Goal::RatioAtMost(1.3));
         add(row.noting(format!("{} KiB", size >> 10)));
     }
 }
