@@ -6,6 +6,8 @@ pub(crate) mod jobs;
 use std::{
     fs,
     path::{Path, PathBuf},
+    sync::mpsc,
+    thread,
     time::Duration,
 };
 
@@ -47,6 +49,15 @@ pub(crate) fn device(name: &str) -> Device {
 /// Far more than any job of a test needs.
 pub(crate) fn job_time() -> Deadline {
     Deadline::after(Duration::from_secs(20))
+}
+
+/// Runs `work` on a thread of its own, and fails if it does not end.
+pub(crate) fn ends<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    let (done, outcome) = mpsc::channel();
+    let worker = thread::spawn(move || done.send(work()));
+    let outcome = outcome.recv_timeout(Duration::from_secs(20)).expect("the thread waits for itself");
+    worker.join().unwrap().unwrap();
+    outcome
 }
 
 /// Tells whether a binding still exists, without being one of its handles: its addresses are leased exactly as long.

@@ -154,14 +154,14 @@ impl UserQueue {
     ///
     /// If an error is returned, no work was submitted.
     pub fn submit(&self, lists: &[&CommandList], memory: &[&dyn Resident]) -> Result<UserQueueFence, UserQueueError> {
-        let used = self.name_resources(lists, memory)?;
+        let used = self.acquire_refs(lists, memory)?;
+        self.0.retire();
         let _turn = self.0.turn.lock();
         let mut used = Some(used);
         let mut number = 0;
         let is_submitted = || {
             let mut state = self.0.state.lock();
             let state = &mut *state;
-            state.retire();
             number = state.last.wrapping_add(1);
             self.write_packets(state, lists, number)?;
             if state.ring.free_dwords()? < state.packets.len() {
@@ -182,7 +182,7 @@ impl UserQueue {
     }
 
     /// Takes references to the resources of a submission, which has no number yet.
-    fn name_resources(&self, lists: &[&CommandList], memory: &[&dyn Resident]) -> Result<Used, UserQueueError> {
+    fn acquire_refs(&self, lists: &[&CommandList], memory: &[&dyn Resident]) -> Result<Used, UserQueueError> {
         for list in lists {
             if !list.recorded().is_of(&self.0.device) {
                 return Err(WinsysError::ForeignDevice { what: "command list" }.into());
@@ -191,15 +191,15 @@ impl UserQueue {
                 return Err(UserQueueError::WrongQueue { recorded: list.target(), queue: self.0.target });
             }
         }
-        let (mut bindings, mut named) = (Vec::new(), Ok(()));
+        let (mut bindings, mut outcome) = (Vec::new(), Ok(()));
         for memory in memory {
             memory.each_binding(&mut |binding| {
-                if named.is_ok() {
-                    named = host_memory::push(&mut bindings, binding.clone());
+                if outcome.is_ok() {
+                    outcome = host_memory::push(&mut bindings, binding.clone());
                 }
             });
         }
-        named.map_err(no_memory)?;
+        outcome.map_err(no_memory)?;
         if bindings.iter().any(|binding| *binding.device() != self.0.device) {
             return Err(WinsysError::ForeignDevice { what: "memory" }.into());
         }
@@ -246,9 +246,8 @@ impl UserQueue {
     /// Releases the resources of completed submissions, and returns the number of submissions that have not completed. Makes no
     /// ioctl.
     pub fn in_flight(&self) -> usize {
-        let mut state = self.0.state.lock();
-        state.retire();
-        state.used.len()
+        self.0.retire();
+        self.0.state.lock().used.len()
     }
 }
 
@@ -257,17 +256,28 @@ impl UserQueue {
 impl Drop for State {
     fn drop(&mut self) {
         if !self.ring.free() {
-            self.retire();
+            while self.pop_ended().is_some() {}
             mem::forget(mem::take(&mut self.used));
         }
     }
 }
 
 impl State {
-    fn retire(&mut self) {
+    /// Takes the resources of the oldest submission out of the list, if it has ended.
+    fn pop_ended(&mut self) -> Option<Used> {
         let reached = self.ring.number();
-        while self.used.front().is_some_and(|used| has_reached(reached, used.number)) {
-            self.used.pop_front();
+        self.used.pop_front_if(|used| has_reached(reached, used.number))
+    }
+}
+
+impl Shared {
+    /// Drops the resources of the submissions that have ended, without a lock: that may make ioctls and call observers.
+    fn retire(&self) {
+        loop {
+            let ended = self.state.lock().pop_ended();
+            if ended.is_none() {
+                return;
+            }
         }
     }
 }

@@ -4,14 +4,12 @@ use std::{
     sync::{
         Arc, OnceLock,
         atomic::{AtomicU64, Ordering},
-        mpsc,
     },
     thread,
-    time::Duration,
 };
 
 use crate::support::{
-    chip, device, host_memory, job_time,
+    chip, device, ends, host_memory, job_time,
     jobs::{store, wait_for},
     queue,
 };
@@ -23,15 +21,6 @@ use amdgpu_winsys::{
     uapi::{Argument as _, Cs},
     winsys::{Binding, Device, Errno, Event, Ip, Observer, Resident},
 };
-
-/// Runs `work` on a thread of its own, and fails if it does not end.
-fn ends<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
-    let (done, outcome) = mpsc::channel();
-    let worker = thread::spawn(move || done.send(work()));
-    let outcome = outcome.recv_timeout(Duration::from_secs(20)).expect("the thread waits for itself");
-    worker.join().unwrap().unwrap();
-    outcome
-}
 
 /// Memory that submits to the queue whenever it is asked for its bindings.
 struct Reentrant {

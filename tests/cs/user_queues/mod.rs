@@ -1,19 +1,24 @@
 //! User queues: the same results as queues of the kernel, and no ioctl for a submission.
 
-use std::sync::Arc;
+use std::sync::{
+    Arc, OnceLock,
+    atomic::{AtomicU64, Ordering},
+};
 
 use amdgpu_layers::{Counter, FaultInjector, Layer};
 use amdgpu_sim::{KernelRelease, SimDevice, SimKernel, SimOptions};
 use amdgpu_winsys::{
-    cs::{Submission, UserQueue, UserQueueError},
+    cs::{CommandList, Submission, UserQueue, UserQueueError},
     heaps::DeviceMemory,
     uapi::{Argument, Userq},
     vamgr::{GpuVa, VaError, VaRequest},
-    winsys::{Deadline, Device, Errno, Error as WinsysError, Feature, Ip, OutOfRange, Syncobj, UserRing},
+    winsys::{
+        Deadline, Device, Errno, Error as WinsysError, Event, Feature, Ip, Observer, OutOfRange, Syncobj, UserRing,
+    },
 };
 
 use crate::support::{
-    chip, host_memory, job_time,
+    chip, ends, host_memory, job_time,
     jobs::{load, poke, store, wait_for},
     queue,
 };
@@ -121,6 +126,47 @@ fn what_a_submission_uses_lives_until_it_has_ended_and_not_longer() {
     assert_eq!(binding.handle_count(), held - 1);
     drop((list, fence, own, memory, binding, device));
     assert_eq!((gpu.census().files, gpu.census().bos), (0, 0));
+}
+
+/// Submits to a user queue when memory is freed.
+#[derive(Debug, Default)]
+struct SubmitsWhenFreed {
+    queue: OnceLock<(UserQueue, CommandList)>,
+    submitted: AtomicU64,
+}
+
+impl Observer for SubmitsWhenFreed {
+    fn observe(&self, event: &Event) {
+        if let (Event::BoClosed { .. }, Some((queue, list))) = (event, self.queue.get()) {
+            queue.submit(&[list], &[]).unwrap();
+            self.submitted.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+#[test]
+fn an_observer_submits_to_a_user_queue_that_frees_memory() {
+    ends(|| {
+        let observer = Arc::new(SubmitsWhenFreed::default());
+        let device = Device::with_observer(gpu().open(), Arc::clone(&observer)).unwrap();
+        let (memory, own) = (host_memory(&device, 4096), UserQueue::new(&device, Ip::Compute).unwrap());
+        let used = [(); 2].map(|()| host_memory(&device, 4096));
+        let [list, other] = [1, 2].map(|value| store(&device, own.target(), at(&memory, 0), value));
+        assert!(own.wait_for_bindings(job_time()).unwrap());
+        let _ = observer.queue.set((own.clone(), other));
+        for (round, used) in (1..).zip(used) {
+            let fence = own.submit(&[&list], &[&used, &memory]).unwrap();
+            drop(used);
+            assert!(fence.wait(job_time()).unwrap());
+            // The first one is freed by a submission, the second one by the question how many there are.
+            if round == 1 {
+                assert!(own.submit(&[&list], &[]).unwrap().wait(job_time()).unwrap());
+            } else {
+                own.in_flight();
+            }
+            assert_eq!(observer.submitted.load(Ordering::Relaxed), round);
+        }
+    });
 }
 
 #[test]
