@@ -73,6 +73,7 @@ pub use self::{
         sim_kernel::{Mappable, SimKernel},
         sim_machine::SimMachine,
         strict::{HazardKind, HazardReport, TrialOutcome, TrialReport},
+        uevents::Uevent,
     },
     lockup::{LockupTimeout, LockupTimeoutError},
     null::{NullKernel, RequestCosts},

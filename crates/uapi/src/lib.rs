@@ -12,6 +12,7 @@
 
 mod seam;
 mod structures;
+mod uevent;
 
 pub use self::{
     seam::{
@@ -24,4 +25,5 @@ pub use self::{
         open_file::{FileIdentity, IdentityClaim, OpenFile},
     },
     structures::*,
+    uevent::{KERNEL_UEVENTS, LONGEST_UEVENT, WedgedEvent},
 };

@@ -28,6 +28,6 @@ pub(crate) mod userq;
 
 // Short paths for the files of the folders above.
 pub(crate) use self::{
-    diagnostics::{complaints, hangs, health},
+    diagnostics::{complaints, hangs, health, uevents},
     process::{client, process_memory, user},
 };

@@ -16,6 +16,7 @@ use crate::kernel::{
     machine::Machine,
     mm::bo::dma_buf::DmaBuf,
     sync::events::Until,
+    uevents::Uevent,
 };
 
 /// A simulated machine with any number of GPUs.
@@ -148,6 +149,24 @@ impl SimMachine {
     /// is none.
     pub fn write_cgroup(&self, path: &str, file: &str, text: &str) -> Result<(), Errno> {
         self.machine.regions.write(path, file, text)
+    }
+
+    /// Returns the events that the kernel has sent about the machine's devices (uevents) after the one with this number, the oldest
+    /// first; with 0 from the start. The last 256 are kept. They tell of resets, from Linux 6.15 on.
+    ///
+    /// ```
+    /// use amdgpu_sim::{KernelRelease, SimDevice, SimOptions, profile};
+    /// use amdgpu_uapi::WedgedEvent;
+    ///
+    /// let gpu = SimDevice::new(profile("navi21").ok_or("no such chip")?, SimOptions::of_kernel(KernelRelease::V7_2));
+    /// gpu.reset();
+    /// let events = gpu.machine().uevents_after(0);
+    /// let event = WedgedEvent::parse(&events[0].message).ok_or("another event")?;
+    /// assert!(event.is_recovered() && event.is_of("0000:03:00.0"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn uevents_after(&self, number: u64) -> Vec<Uevent> {
+        self.machine.uevents.after(number)
     }
 
     fn serve_descriptor(&self, fd: BorrowedFd<'_>, request: Request, address: u64) -> Result<(), Errno> {

@@ -11,7 +11,7 @@ bitflags::bitflags! {
     /// change some, so every flag can be set alone ([`FeatureChanges`]). In texts a feature is named like its constant, in lower
     /// case with hyphens: `client-name`.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-    pub struct Features: u32 {
+    pub struct Features: u64 {
         /// SET_CLIENT_NAME, and the client's name in fdinfo. Since 6.13: `drm_ioctl.c`, `drm_set_client_name`.
         const CLIENT_NAME = 1 << 0;
         /// `gfx_reset_mask`, `compute_reset_mask`, `sdma_reset_mask` and `jpeg_reset_mask` in sysfs. Since 6.13: `amdgpu_gfx.c`,
@@ -78,6 +78,21 @@ bitflags::bitflags! {
         /// The address space and the contents of the job's IBs in core dumps. Since 7.2: `amdgpu_dev_coredump.c`,
         /// `amdgpu_devcoredump_print_ibs`.
         const COREDUMP_IBS = 1 << 25;
+        /// Events for user space when a ring or the GPU was reset. Since 6.15: `drm_drv.c`, `drm_dev_wedged_event`.
+        const WEDGED_EVENTS = 1 << 26;
+        /// The thread that submitted the stuck job, in those events. Since 6.17: `drm_drv.c`, `drm_dev_wedged_event`.
+        const WEDGED_TASK = 1 << 27;
+        /// Contents of the stuck ring and of busy ones alone in core dumps, not of all. Since 7.2: `amdgpu_dev_coredump.c`,
+        /// `amdgpu_coredump`.
+        const COREDUMP_BUSY_RINGS = 1 << 28;
+        /// The owner of a user queue that was reset, in the event for user space. Since 7.3: `mes_userqueue.c`,
+        /// `mes_userq_detect_and_reset`.
+        const QUEUE_CULPRITS = 1 << 29;
+        /// GTT of an APU is not larger than the system memory. Since 7.2: `amdgpu_ttm.c`, `amdgpu_ttm_init`.
+        const CAPPED_GTT = 1 << 30;
+        /// The directory `uma` of APUs, in which the carve-out for VRAM is chosen. Since 7.0: `amdgpu_acpi.c` and `amdgpu_device.c`,
+        /// `carveout_store`.
+        const UMA_CARVEOUT = 1 << 31;
     }
 }
 
@@ -117,12 +132,13 @@ const SINCE: [(KernelRelease, Features); 8] = [
             .union(Features::USER_QUEUES)
             .union(Features::VA_SYNCOBJS)
             .union(Features::DMEM)
+            .union(Features::WEDGED_EVENTS)
             .union(Features::SYNCOBJ_POINTS),
     ),
-    (KernelRelease::V6_17, Features::QUEUE_RESETS.union(Features::DETACHED_FENCES)),
+    (KernelRelease::V6_17, Features::QUEUE_RESETS.union(Features::DETACHED_FENCES).union(Features::WEDGED_TASK)),
     (KernelRelease::V6_18, Features::LIST_HANDLES.union(Features::MAPPING_INFO)),
     (KernelRelease::V6_19, Features::NO_CONSTANT_ENGINE.union(Features::GANG_FLAG)),
-    (KernelRelease::V7_0, Features::SHORT_LOCKUP),
+    (KernelRelease::V7_0, Features::SHORT_LOCKUP.union(Features::UMA_CARVEOUT)),
     (
         KernelRelease::V7_2,
         Features::STRICT_VA
@@ -132,9 +148,17 @@ const SINCE: [(KernelRelease, Features); 8] = [
             .union(Features::NO_SOFT_RECOVERY)
             .union(Features::ENTITY_ERRORS)
             .union(Features::ZERO_SYNCOBJ)
-            .union(Features::COREDUMP_IBS),
+            .union(Features::COREDUMP_IBS)
+            .union(Features::COREDUMP_BUSY_RINGS)
+            .union(Features::CAPPED_GTT),
     ),
-    (KernelRelease::V7_3, Features::PROC_OPTIONS.union(Features::SOFT_RECOVERY_WORD).union(Features::DMEM_RECLAIM)),
+    (
+        KernelRelease::V7_3,
+        Features::PROC_OPTIONS
+            .union(Features::SOFT_RECOVERY_WORD)
+            .union(Features::DMEM_RECLAIM)
+            .union(Features::QUEUE_CULPRITS),
+    ),
 ];
 
 /// Features that a kernel has beside those of its release, and features that it lacks.

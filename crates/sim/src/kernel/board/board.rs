@@ -7,15 +7,18 @@ use std::sync::{
 
 use amdgpu_hw::Ip;
 use amdgpu_packets::Target;
+use amdgpu_uapi::WedgedEvent;
 
 use crate::{
     Strictness,
+    features::Features,
     gpu::Engine,
     kernel::{
         board::facts::Facts,
         complaints::Complaints,
         health::Health,
         power::{Power, RuntimePm, clock::Ticker},
+        process::identity::Process,
         sched::{
             interpreter::{Interpreter, tiling},
             processor::Executor,
@@ -26,6 +29,7 @@ use crate::{
         },
         strict::Caches,
         sync::events::{Events, Until},
+        uevents::Uevents,
     },
     testing::{control::Control, hooks::Hooks},
 };
@@ -36,6 +40,8 @@ pub(crate) struct Board {
     pub(crate) facts: Arc<Facts>,
     pub(crate) events: Arc<Events>,
     pub(crate) complaints: Arc<Complaints>,
+    /// The events for user space, of the whole machine.
+    uevents: Arc<Uevents>,
     pub(crate) control: Arc<Control>,
     /// `true` while the computer sleeps: processes are frozen, and nothing executes.
     pub(crate) is_asleep: AtomicBool,
@@ -54,7 +60,7 @@ pub(crate) struct Board {
 }
 
 impl Board {
-    pub(crate) fn new(facts: &Arc<Facts>, events: &Arc<Events>) -> Self {
+    pub(crate) fn new(facts: &Arc<Facts>, events: &Arc<Events>, uevents: &Arc<Uevents>) -> Self {
         let (profile, options) = (&facts.profile, &facts.options);
         let control = Arc::<Control>::default();
         let hooks: Arc<dyn Hooks> = Arc::<Control>::clone(&control);
@@ -70,6 +76,7 @@ impl Board {
             facts: Arc::clone(facts),
             events: Arc::clone(events),
             complaints: Arc::default(),
+            uevents: Arc::clone(uevents),
             control,
             is_asleep: AtomicBool::new(false),
             clock,
@@ -87,6 +94,24 @@ impl Board {
         if self.is_asleep.load(Ordering::Acquire) {
             self.events.wait(Until::Never, || (!self.is_asleep.load(Ordering::Acquire)).then_some(()));
         }
+    }
+
+    /// Tells user space that a ring or the device was reset, and whose job was stuck, as far as the kernel knows and tells that.
+    ///
+    /// Source: Linux 7.2 `amdgpu_job.c`, `amdgpu_job_timedout`; `amdgpu_device.c`, `amdgpu_device_gpu_recover`; `drm_drv.c`,
+    /// `drm_dev_wedged_event`.
+    pub(crate) fn report_reset(&self, culprit: Option<&Process>) {
+        if !self.facts.has(Features::WEDGED_EVENTS) {
+            return;
+        }
+        let place = self.facts.options.place;
+        let minor = place.primary_minor();
+        let directory = place.directory();
+        let path = format!("{}/drm/card{minor}", directory.trim_start_matches("/sys"));
+        let named = culprit.filter(|process| self.facts.has(Features::WEDGED_TASK) && !process.name.is_empty());
+        let process = named.map(|process| (process.pid.unsigned_abs(), process.name.clone()));
+        let event = WedgedEvent { path, methods: "none".to_owned(), process };
+        self.uevents.send(|number| event.to_message(minor, number));
     }
 
     /// Returns the control of tests over rings.

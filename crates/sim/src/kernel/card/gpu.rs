@@ -47,7 +47,7 @@ impl Gpu {
         let facts = Arc::new(facts);
         let Facts { profile, options, .. } = &*facts;
         machine.boot(options.features);
-        let board = Arc::new(Board::new(&facts, &machine.events));
+        let board = Arc::new(Board::new(&facts, &machine.events, &machine.uevents));
         let pools = Pools::new(profile);
         if options.features.contains(Features::DMEM) {
             let reclaims = options.features.contains(Features::DMEM_RECLAIM);

@@ -10,6 +10,7 @@ use crate::{
     kernel::{
         machine::{descriptors::Descriptors, dmem::Regions},
         sync::{events::Events, timelines::Timelines},
+        uevents::Uevents,
     },
 };
 
@@ -23,6 +24,8 @@ pub(crate) struct Machine {
     pub(crate) timelines: Timelines,
     /// The regions of memory that groups of processes can be limited in.
     pub(crate) regions: Regions,
+    /// The events for user space.
+    pub(crate) uevents: Arc<Uevents>,
     /// The features of the kernel, which is that of the first device.
     features: OnceLock<Features>,
     next_file: AtomicU64,
@@ -35,6 +38,7 @@ impl Default for Machine {
             descriptors: Descriptors::default(),
             timelines: Timelines::default(),
             regions: Regions::default(),
+            uevents: Arc::default(),
             features: OnceLock::new(),
             next_file: AtomicU64::new(1),
         }

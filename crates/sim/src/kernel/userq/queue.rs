@@ -16,11 +16,14 @@ use super::{
     batch::{Batch, Halt},
     shared::{Parts, QueueState},
 };
-use crate::kernel::{
-    board::Board,
-    hangs::{HangEnd, HangRecord},
-    sched::ring::Recovery,
-    sync::{events::Until, fence::Fence},
+use crate::{
+    features::Features,
+    kernel::{
+        board::Board,
+        hangs::{HangEnd, HangRecord},
+        sched::ring::Recovery,
+        sync::{events::Until, fence::Fence},
+    },
 };
 
 /// The interval between two polls of the doorbell of a queue without work: shortly after work, and after a while.
@@ -174,6 +177,8 @@ impl QueueState {
             if let Some(gpu) = self.gpu.upgrade() {
                 gpu.recovered(&|| false);
             }
+            let is_named = self.board.facts.has(Features::QUEUE_CULPRITS);
+            self.board.report_reset(Some(&self.parts.process).filter(|_| is_named));
             self.parts.slot.cancel();
         }
     }

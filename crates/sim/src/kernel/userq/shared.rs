@@ -18,6 +18,7 @@ use crate::{
     kernel::{
         board::Board,
         mm::bo::Bo,
+        process::identity::Process,
         sched::{fault_cell::FaultCell, ring::Recovery, work::Meter},
     },
 };
@@ -48,6 +49,8 @@ pub(crate) struct Parts {
     pub(crate) meter: Arc<Meter>,
     /// The file that owns the queue.
     pub(crate) owner: u64,
+    /// The process that created the queue.
+    pub(crate) process: Process,
 }
 
 /// The state that a user queue and its thread share.

@@ -1,9 +1,9 @@
-//! R241 to R247: errors of entities, and what the kernel tries before it resets the GPU.
+//! R241 to R247, and R233: errors of entities, and what the kernel tries before it resets the GPU.
 
 use std::time::Duration;
 
 use amdgpu_sim::{Features, KernelRelease, LockupTimeout, SimDevice, SimOptions, profile, sysfs::reset_files};
-use amdgpu_uapi::Errno;
+use amdgpu_uapi::{Errno, WedgedEvent};
 use amdgpu_winsys::{uapi::CtxStateFlags, winsys::Ip};
 
 use crate::support::{HANG, Rig, long};
@@ -92,6 +92,53 @@ fn waves_are_killed_on_gfx7_and_gfx8_alone() {
         let hung = rig.run(Ip::Gfx, 0, &rig.store(Ip::Gfx, 4, 1)).unwrap();
         assert_eq!(outcome(&rig, Ip::Gfx, hung), Err(expected), "{chip}");
     }
+}
+
+/// The events of resets that a machine has sent.
+fn wedged(device: &SimDevice) -> Vec<WedgedEvent> {
+    let events = device.machine().uevents_after(0);
+    assert!(events.iter().enumerate().all(|(index, event)| event.number == index as u64 + 1));
+    events.iter().map(|event| WedgedEvent::parse(&event.message).unwrap()).collect()
+}
+
+// Checks R246.
+#[test]
+fn a_reset_sends_an_event_that_names_the_process_and_soft_recovery_sends_none() {
+    use KernelRelease as K;
+    let own = (std::process::id(), std::fs::read_to_string("/proc/self/comm").unwrap().trim_end().to_owned());
+    // Of these chips the second one resets the whole GPU.
+    for (kernel, chip, is_sent, is_named) in [
+        (K::V6_13, "navi21", false, false),
+        (K::V6_16, "navi31", true, false),
+        (K::V6_17, "navi21", true, true),
+        (K::V7_2, "navi21", true, true),
+        (K::V7_2, "navi31", true, true),
+    ] {
+        let options =
+            SimOptions { strict: false, lockup_timeout: LockupTimeout::all(HANG), ..SimOptions::of_kernel(kernel) };
+        let device = SimDevice::new(profile(chip).unwrap(), options);
+        let rig = Rig::new(&device);
+        device.hang_next_job(Ip::Gfx, 0);
+        let hung = rig.run(Ip::Gfx, 0, &rig.store(Ip::Gfx, 4, 1)).unwrap();
+        outcome(&rig, Ip::Gfx, hung).unwrap_err();
+        let events = wedged(&device);
+        assert_eq!(events.len(), usize::from(is_sent), "{kernel} {chip}");
+        for event in &events {
+            assert_eq!((event.methods.as_str(), event.is_of("0000:03:00.0")), ("none", true), "{kernel}");
+            assert_eq!(event.path, "/devices/pci0000:03/0000:03:00.0/drm/card0");
+            assert_eq!(event.process, is_named.then(|| own.clone()), "{kernel} {chip}");
+        }
+        // A reset that no job caused names no process.
+        device.reset();
+        let last = wedged(&device).pop();
+        assert_eq!(last.map(|event| event.process), is_sent.then_some(None), "{kernel} {chip}");
+    }
+    let device = newer("polaris10");
+    let rig = Rig::new(&device);
+    device.hang_next_job_in_a_shader(Ip::Gfx, 0);
+    let hung = rig.run(Ip::Gfx, 0, &rig.store(Ip::Gfx, 4, 1)).unwrap();
+    assert_eq!(outcome(&rig, Ip::Gfx, hung), Err(Errno::ENODATA));
+    assert_eq!(wedged(&device), [], "soft recovery");
 }
 
 // Checks R247.

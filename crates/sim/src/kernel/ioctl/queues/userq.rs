@@ -22,6 +22,7 @@ use crate::kernel::{
         bo::{Bo, PAGE},
         vm::Vm,
     },
+    process::identity::Process,
     user,
     userq::{AREAS, Parts, UserQueue, View},
 };
@@ -96,6 +97,7 @@ fn create(file: &File, request: &Userq) -> Result<UserQueue, Errno> {
         faults: Arc::clone(&file.faults),
         meter: file.work.meter(ip),
         owner: file.number,
+        process: Process::current(),
     };
     UserQueue::start(parts, Arc::clone(&file.gpu.board), file.gpu.rings.recovery())
 }

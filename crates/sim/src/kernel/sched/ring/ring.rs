@@ -461,9 +461,13 @@ impl RingState {
         let record = self.hang_record(job, started, why, place);
         let saved = record.saved.as_ref().map(|name| format!(" (saved as {name})")).unwrap_or_default();
         self.board.complaints.report(format!("{} hangs: {why}{saved}{heading}{set}", self.executor));
+        let culprit = record.process.clone();
         let record = self.board.complaints.hung(record);
         let (errno, end) = self.recover(job, started, hang);
         self.board.complaints.recovered(record, end);
+        if matches!(end, HangEnd::Ring | HangEnd::Full) {
+            self.board.report_reset(culprit.as_ref());
+        }
         errno
     }
 

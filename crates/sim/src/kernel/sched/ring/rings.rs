@@ -64,6 +64,7 @@ impl Rings {
         self.losses.fetch_add(loses_vram.into(), Ordering::AcqRel);
         self.reset(rings.values());
         drop(rings);
+        self.board.report_reset(None);
         self.board.events.wake_all();
     }
 
