@@ -60,7 +60,7 @@ pub use self::{
             census::{Census, DeviceCensus},
             jobs::Jobs,
         },
-        hangs::{HangEnd, HangRecord},
+        hangs::{HangEnd, HangRecord, RingImage},
         health::HardwareError,
         power::{LoadError, LoadScript, WakeCause, WakeUp, WakeUps},
         process::identity::Process,

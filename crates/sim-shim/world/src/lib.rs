@@ -35,13 +35,14 @@ mod table;
 mod text;
 mod tree;
 mod trust;
+mod uevents;
 #[expect(unsafe_code, reason = "messages with descriptors, on the stack")]
 mod wire;
 
 pub use self::{
     connection::{Answer, Connection},
     error::WorldError,
-    name::NodeName,
+    name::{NodeName, is_uevent_socket},
     server::{Running, Server, Traffic, gpus, is_server_thread},
     settings::{load, options},
     text::text_file,

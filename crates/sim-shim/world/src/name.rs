@@ -10,6 +10,19 @@ use nix::sys::socket::{UnixAddr, getsockname};
 /// First part of every name.
 const PREFIX: &str = "amdgpu-sim/";
 
+/// First part of the names of sockets for the kernel's events.
+const UEVENTS: &str = "amdgpu-sim-uevents/";
+
+/// Returns an unused name for a socket for the kernel's events of a world.
+pub(crate) fn uevent_socket_name(world: &str) -> Vec<u8> {
+    format!("{UEVENTS}{world}/{:032x}", NodeName::unguessable(world, 0, 0).nonce).into_bytes()
+}
+
+/// Returns `true` for the address of a socket for the kernel's events; `address` is the part behind the family.
+pub fn is_uevent_socket(address: &[u8]) -> bool {
+    address.strip_prefix(b"\0").is_some_and(|name| name.starts_with(UEVENTS.as_bytes()))
+}
+
 /// The identity of the open file of a node descriptor, encoded in the abstract Unix address of its socket.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeName {

@@ -48,6 +48,7 @@ use crate::{
     tree::directory::Directory,
     tree::slots::Slots,
     trust::is_trusted,
+    uevents::Listeners,
     wire::{Call, Message, send},
 };
 
@@ -84,6 +85,8 @@ pub struct Server {
     strangers: Arc<Seats>,
     memories: Memories,
     traffic: Counters,
+    /// The sockets of clients that listen to the kernel's events.
+    listeners: Listeners,
 }
 
 /// The counters of client activity since the start of a world.
@@ -222,6 +225,7 @@ impl Server {
             strangers: Arc::default(),
             memories: Memories::default(),
             traffic: Counters::default(),
+            listeners: Listeners::default(),
         });
         let watcher = Arc::clone(&server);
         spawn("amdgpu-sim closer", move || {
@@ -239,6 +243,7 @@ impl Server {
                 std::thread::sleep(BETWEEN_COMPLAINTS);
                 speaker.print_complaints();
                 speaker.update_coredumps();
+                speaker.tell_listeners();
                 ControlFlow::Continue(())
             };
             keep_on("the printing of complaints", round, |what| speaker.say(what));
@@ -371,6 +376,7 @@ impl Server {
                 | Call::Refresh
                 | Call::Fdinfo
                 | Call::Census
+                | Call::Uevents
                 | Call::Picture,
             ) if !remote.is_trusted() => Err(Errno::EACCES),
             Some(Call::Open) => {
@@ -378,6 +384,7 @@ impl Server {
                 opened.map(|fd| (0, Some(fd)))
             }
             Some(Call::SwSync) => Ok((0, Some(self.machine.open_sw_sync(&remote.command())?))),
+            Some(Call::Uevents) => self.open_listener().map(|fd| (0, Some(fd))),
             Some(Call::OpenStore) => self.open_store(first, remote.pid()).map(|fd| (0, Some(fd))),
             Some(Call::Outcome) => self.files.stores.outcome(first).map(|()| (0, None)),
             Some(Call::Recover) => self.recover(first).map(|()| (0, None)),
@@ -473,11 +480,33 @@ impl Server {
                 Store::Remove => self.remove(device?),
                 Store::Rescan => self.rescan(),
                 Store::Suspend => self.suspend(&written.text),
+                Store::CarveOut => self.choose_carve_out(device?, &written.text),
                 Store::Coredump(number) => self.delete_coredump(number),
                 Store::DisableCoredumps => self.disable_coredumps(&written.text),
                 Store::Alarm => self.set_alarm(|alarm| alarm.write(&written.text, seconds())),
             })
         });
+    }
+
+    /// Opens a socket for the kernel's events, which hears those that come from now on.
+    fn open_listener(&self) -> Result<OwnedFd, Errno> {
+        let last = self.machine.uevents_after(0).last().map_or(0, |event| event.number);
+        self.listeners.open(&self.layout.name(), last)
+    }
+
+    /// Sends the kernel's events to the clients that listen to them.
+    fn tell_listeners(&self) {
+        if self.listeners.is_any() {
+            self.listeners.tell(&self.machine.uevents_after(0));
+        }
+    }
+
+    /// Chooses the carve-out of an APU for the next start of the computer.
+    fn choose_carve_out(&self, device: &SimDevice, text: &[u8]) -> Result<(), Errno> {
+        device.write_carve_out(text)?;
+        let directory = self.directory.lock();
+        let written = directory.as_ref().map_or(Ok(()), |directory| directory.write_carve_out(device));
+        written.map_err(|error| errno_of(&error))
     }
 
     /// Takes a device out of its slot.

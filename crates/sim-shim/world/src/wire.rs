@@ -64,10 +64,13 @@ pub enum Call {
     /// Client, between calls: a descriptor for access to its memory, `/proc/self/mem` if `words[0]` is 0, or `/proc/self/maps` if it
     /// is 1. It is not answered.
     Memory,
+    /// Client: open a socket for the kernel's events (NETLINK_KOBJECT_UEVENT). What the client writes to it is the mask of the groups
+    /// that it is bound to, as a u32.
+    Uevents,
 }
 
 impl Call {
-    const ALL: [Self; 21] = [
+    const ALL: [Self; 22] = [
         Self::Open,
         Self::Ioctl,
         Self::DescriptorIoctl,
@@ -89,6 +92,7 @@ impl Call {
         Self::Install,
         Self::Welcome,
         Self::Memory,
+        Self::Uevents,
     ];
 }
 

@@ -77,6 +77,7 @@ fn read(json: &[u8]) -> Result<Profile, CaptureError> {
         dev_info,
         memory: memory(&root.need("memory")?)?,
         memory_usable_captured: is_captured(&root)?,
+        system_memory: None,
         gfx: gfx.unwrap_or(InfoHwIp::ZEROED),
         compute: compute.unwrap_or(InfoHwIp::ZEROED),
         sdma,

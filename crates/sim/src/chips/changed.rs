@@ -40,6 +40,7 @@ impl Profile {
         }
         changed.memory = memory(&self.memory, changes, is_apu);
         changed.memory_usable_captured = false;
+        changed.system_memory = changes.system_memory.or(self.system_memory);
         if let Some(units) = changes.compute_units {
             changed.set_compute_units(units)?;
         }

@@ -34,6 +34,8 @@ pub struct Profile {
     pub memory: MemoryInfo,
     /// `true` if the usable sizes and the largest allocations in `memory` were captured too, not only the totals.
     pub memory_usable_captured: bool,
+    /// The machine's memory in bytes, without the carve-out of an APU; `None` for twice the size of GTT.
+    pub system_memory: Option<u64>,
     /// The graphics block. A chip without one has a block without rings.
     pub gfx: InfoHwIp,
     /// The compute block. A chip without one has a block without rings.

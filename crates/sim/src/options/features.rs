@@ -93,6 +93,9 @@ bitflags::bitflags! {
         /// The directory `uma` of APUs, in which the carve-out for VRAM is chosen. Since 7.0: `amdgpu_acpi.c` and `amdgpu_device.c`,
         /// `carveout_store`.
         const UMA_CARVEOUT = 1 << 31;
+        /// A BO may be listed twice by USERQ_SIGNAL and USERQ_WAIT. Since 7.3: `amdgpu_userq_fence.c`,
+        /// `amdgpu_userq_signal_ioctl`.
+        const QUEUE_BOS_TWICE = 1 << 32;
     }
 }
 
@@ -157,7 +160,8 @@ const SINCE: [(KernelRelease, Features); 8] = [
         Features::PROC_OPTIONS
             .union(Features::SOFT_RECOVERY_WORD)
             .union(Features::DMEM_RECLAIM)
-            .union(Features::QUEUE_CULPRITS),
+            .union(Features::QUEUE_CULPRITS)
+            .union(Features::QUEUE_BOS_TWICE),
     ),
 ];
 

@@ -5,7 +5,7 @@ use std::{fmt::Write as _, time::Duration};
 use crate::{
     device::SimDevice,
     features::Features,
-    kernel::hangs::{HangEnd, HangRecord},
+    kernel::hangs::{HangEnd, HangRecord, RingImage},
     release::KernelRelease,
 };
 
@@ -30,7 +30,7 @@ impl HangRecord {
 
 /// Returns the core dump of a job that hung, in the form of the device's kernel. `time` is the time since the computer was started.
 ///
-/// It has the sections that the simulator knows: no contents of rings, no discovery table, and of the registers the header of the packet.
+/// It has the sections that the simulator knows: no discovery table, and of the registers the header of the packet.
 /// Linux 7.2 adds the address space and the contents of the job's IBs; an IB that could not be read has a title alone, and the dump ends
 /// in as many NULs as its contents would take.
 ///
@@ -87,6 +87,17 @@ fn format(device: &SimDevice, hang: &HangRecord, time: Duration, has_ibs: bool) 
     if let Some(header) = hang.header.filter(|_| matches!(hang.ip_type, Some(0 | 1))) {
         let register = if hang.ip_type == Some(0) { "mmCP_ME_HEADER_DUMP" } else { "mmCP_MEC_ME1_HEADER_DUMP" };
         writeln!(text, "IP Dump\nIP: gfx\n{register:<50} \t {header:#010x}\n")?;
+    }
+    if !hang.rings.is_empty() {
+        writeln!(text, "Ring buffer information")?;
+    }
+    for RingImage { name, read, write, dwords, .. } in &hang.rings {
+        let mask = dwords.len().saturating_sub(1);
+        writeln!(text, "ring name: {name}\nRptr: {read:#x} Wptr: {write:#x} RB mask: {mask:x}")?;
+        writeln!(text, "Ring size in dwords: {}\nRing contents\nOffset \t Value", dwords.len())?;
+        for (index, dword) in dwords.iter().enumerate() {
+            writeln!(text, "{:#x} \t {dword:#x}", 4 * index)?;
+        }
     }
     writeln!(text, "VRAM lost check is skipped!")?;
     let mut missing = 0;

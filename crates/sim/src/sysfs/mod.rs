@@ -16,6 +16,7 @@ mod runtime_pm;
 mod sleep;
 mod store;
 mod tree;
+mod uma;
 
 pub use crate::options::place::{DRM_MAJOR, FIRST_RENDER_MINOR, MOST_DEVICES, Place, node_name};
 
@@ -30,4 +31,5 @@ pub use self::{
     sleep::{is_setting, wakes},
     store::{RESCAN, Setting, Store, is_true},
     tree::{Entry, link_files, memory_files, tree},
+    uma::{CARVE_OUT, carve_out_files},
 };

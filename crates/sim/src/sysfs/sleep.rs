@@ -4,6 +4,7 @@ use super::{
     computer::{ALARM, STATE},
     coredump::COREDUMPS_DISABLED,
     store::Setting,
+    uma::CARVE_OUT,
 };
 
 /// Files that the driver answers by asking the GPU, besides sensors (`*_input`).
@@ -21,11 +22,11 @@ pub fn wakes(name: &str) -> bool {
 }
 
 /// Returns `true` if a file can be both read and written: a setting of runtime power management, the state of the computer, the alarm
-/// of its clock, or a core dump. `name` is the last part of its path.
+/// of its clock, the carve-out of an APU, or a core dump. `name` is the last part of its path.
 pub fn is_setting(name: &str) -> bool {
     Setting::ALL
         .iter()
         .map(|setting| setting.path())
-        .chain([STATE, ALARM, COREDUMPS_DISABLED, "/data"])
+        .chain([STATE, ALARM, COREDUMPS_DISABLED, CARVE_OUT, "/data"])
         .any(|path| path.ends_with(&format!("/{name}")))
 }

@@ -21,6 +21,9 @@ pub enum Store {
     Suspend,
     /// A time sets the alarm of the computer's clock: [`WakeAlarm`](super::WakeAlarm).
     Alarm,
+    /// The number of an option chooses the carve-out of an APU for the next start of the computer:
+    /// [`SimDevice::write_carve_out`](crate::SimDevice::write_carve_out).
+    CarveOut,
     /// Anything deletes the core dump with this number.
     ///
     /// Source: Linux 6.12 `drivers/base/devcoredump.c`, `devcd_data_write`.

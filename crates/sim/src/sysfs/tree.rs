@@ -16,6 +16,7 @@ use super::{
     recorded,
     resets::reset_files,
     store::Store,
+    uma::carve_out_files,
 };
 use crate::options::place::{DRM_MAJOR, FIRST_RENDER_MINOR, Place, node_name};
 use crate::{chips::Profile, device::SimDevice};
@@ -47,7 +48,7 @@ pub fn tree(device: &SimDevice, place: Place) -> Vec<(String, Entry)> {
         tree.push((format!("{directory}/{name}"), Entry::File(content)));
     }
     let words = memory_files(device).into_iter().chain(link_files(device)).chain(error_files(device));
-    for (name, content) in words.chain(reset_files(device)) {
+    for (name, content) in words.chain(reset_files(device)).chain(carve_out_files(device)) {
         tree.push((format!("{directory}/{name}"), Entry::File(content.into_bytes())));
     }
     for (name, content) in power_files(device).into_iter().chain(connector_files(device, place)) {

@@ -28,7 +28,7 @@ pub(super) struct Coredumps {
 
 impl Coredumps {
     /// Returns the hang of which a new dump is due, with the number of the dump. While a device has a dump, later ones are thrown away.
-    pub(super) fn due(&mut self, device: &SimDevice) -> Option<(u64, HangRecord)> {
+    pub(super) fn due(&mut self, device: &SimDevice, now: Instant) -> Option<(u64, HangRecord)> {
         let place = device.place();
         let seen = self.seen.entry(place).or_default();
         // A device that was found again begins anew.
@@ -45,7 +45,7 @@ impl Coredumps {
             let is_free = !self.is_disabled && self.shown.iter().all(|shown| shown.place != place);
             if hang.has_coredump() && is_free {
                 self.count += 1;
-                self.shown.push(Shown { number: self.count, place, since: Instant::now() });
+                self.shown.push(Shown { number: self.count, place, since: now });
                 return Some((self.count, hang));
             }
         }
@@ -59,8 +59,8 @@ impl Coredumps {
     }
 
     /// Returns the numbers of the dumps that have been there for too long.
-    pub(super) fn old(&self) -> Vec<u64> {
-        self.which(|shown| shown.since.elapsed() >= COREDUMP_LIFE)
+    pub(super) fn old(&self, now: Instant) -> Vec<u64> {
+        self.which(|shown| now.saturating_duration_since(shown.since) >= COREDUMP_LIFE)
     }
 
     /// Returns the numbers of all dumps.
@@ -86,4 +86,22 @@ impl Coredumps {
 /// Returns the time since the computer was started, for the header of a dump.
 pub(super) fn uptime() -> Duration {
     nix::time::clock_gettime(nix::time::ClockId::CLOCK_MONOTONIC).map(Duration::from).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// R251.
+    #[test]
+    fn a_dump_is_there_for_five_minutes() {
+        let begun = Instant::now();
+        let shown = |number, after| Shown { number, place: Place::FIRST, since: begun + Duration::from_mins(after) };
+        let mut dumps = Coredumps { shown: vec![shown(1, 0), shown(2, 1)], ..Coredumps::default() };
+        let after = |dumps: &Coredumps, seconds| dumps.old(begun + Duration::from_secs(seconds));
+        assert_eq!([0, 299, 300, 359].map(|time| after(&dumps, time).len()), [0, 0, 1, 1]);
+        assert_eq!((after(&dumps, 300), after(&dumps, 360)), (vec![1], vec![1, 2]));
+        assert_eq!(dumps.forget(1), Some(Place::FIRST));
+        assert_eq!((after(&dumps, 360), dumps.forget(1)), (vec![2], None));
+    }
 }

@@ -6,6 +6,7 @@ use std::{
     mem::ManuallyDrop,
     os::unix::fs::{MetadataExt, PermissionsExt, symlink},
     path::{Path, PathBuf},
+    time::Instant,
 };
 
 use amdgpu_sim::{
@@ -159,11 +160,12 @@ impl Directory {
 
     /// Writes the core dumps of jobs that have timed out, and removes old ones.
     pub(crate) fn update_coredumps(&mut self, devices: &Slots) -> io::Result<()> {
-        for number in self.coredumps.old() {
+        let now = Instant::now();
+        for number in self.coredumps.old(now) {
             self.delete_coredump(number)?;
         }
         for device in devices.present() {
-            let Some((number, hang)) = self.coredumps.due(device) else { continue };
+            let Some((number, hang)) = self.coredumps.due(device, now) else { continue };
             let (directory, place) = (self.path(&dump(number)), device.place().directory());
             let files = [
                 ("failing_device", Entry::Link(format!("../../..{}", place.trim_start_matches("/sys")))),
@@ -247,6 +249,10 @@ impl Directory {
             if let Some((setting, _)) = settings.find(|(_, path)| has_inode(path)) {
                 return Some((Store::Setting(setting), Some(device.clone())));
             }
+            let carve_out = format!("{}/{}", device.place().directory(), sysfs::CARVE_OUT);
+            if device.has_carve_outs() && has_inode(&carve_out) {
+                return Some((Store::CarveOut, Some(device.clone())));
+            }
             sysfs::tree(device, device.place()).into_iter().find_map(|(path, entry)| match entry {
                 Entry::Store(store) if has_inode(&path) => Some((store, Some(device.clone()))),
                 _ => None,
@@ -269,6 +275,13 @@ impl Directory {
     /// Writes the alarm of the computer's clock.
     pub(crate) fn write_alarm(&self, text: &str) -> io::Result<()> {
         replace(&self.path(sysfs::ALARM), text.as_bytes())
+    }
+
+    /// Writes the files of a device's carve-out.
+    pub(crate) fn write_carve_out(&self, device: &SimDevice) -> io::Result<()> {
+        let directory = self.path(&device.place().directory());
+        let mut files = sysfs::carve_out_files(device).into_iter();
+        files.try_for_each(|(name, text)| replace(&directory.join(name), text.as_bytes()))
     }
 
     /// Writes the files of memory, or all that change.

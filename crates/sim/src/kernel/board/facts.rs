@@ -23,11 +23,25 @@ pub(crate) struct Facts {
     pub(crate) options: SimOptions,
 }
 
+/// Returns the chip with a GTT that is not larger than the machine's memory, if it is an APU and the kernel sees to that.
+///
+/// Source: Linux 7.2 `amdgpu_ttm.c`, `amdgpu_ttm_init`.
+fn capped(profile: Arc<Profile>, options: &SimOptions) -> Arc<Profile> {
+    let size = profile.memory.gtt.total_heap_size;
+    let is_capped = options.features.contains(Features::CAPPED_GTT) && profile.is_apu();
+    let Some(most) = profile.system_memory.filter(|&memory| is_capped && memory < size) else { return profile };
+    let mut capped = Profile::clone(&profile);
+    let gtt = &mut capped.memory.gtt;
+    (gtt.total_heap_size, gtt.usable_heap_size) = (most, gtt.usable_heap_size.min(most));
+    gtt.max_allocation = gtt.max_allocation.min(most / 4 * 3);
+    Arc::new(capped)
+}
+
 impl Facts {
     pub(crate) fn new(profile: Arc<Profile>, options: SimOptions) -> Self {
         let is_by_rule = options.video && profile.video.is_empty();
         let video = if is_by_rule { profile.video_by_rule() } else { profile.video.clone() };
-        Self { profile, video, options }
+        Self { profile: capped(profile, &options), video, options }
     }
 
     /// Returns `true` if the kernel has all of these features.

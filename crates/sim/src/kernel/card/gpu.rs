@@ -6,6 +6,7 @@ use std::{
 };
 
 use amdgpu_uapi::GemDomain;
+use parking_lot::Mutex;
 
 use super::parts::{BoTables, Display, Queues};
 use crate::{
@@ -40,6 +41,8 @@ pub(crate) struct Gpu {
     pub(crate) display: Display,
     /// The number of open files.
     pub(crate) files: AtomicU32,
+    /// The option for an APU's carve-out that was chosen for the next start of the computer.
+    pub(crate) carve_out: Mutex<Option<usize>>,
 }
 
 impl Gpu {
@@ -72,6 +75,7 @@ impl Gpu {
             queues: Queues::default(),
             display: Display { masters: Masters::default(), modes, screen },
             files: AtomicU32::new(0),
+            carve_out: Mutex::default(),
             facts,
         })
     }

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use parking_lot::Mutex;
 
-use super::hangs::{HangEnd, HangRecord};
+use super::hangs::{HangEnd, HangRecord, RingImage};
 
 /// The maximum number of stored complaints.
 const MOST: usize = 1000;
@@ -45,11 +45,11 @@ impl Complaints {
         })
     }
 
-    /// Records the end of a hang.
-    pub(crate) fn recovered(&self, hang: Option<usize>, end: HangEnd) {
+    /// Records the end of a hang, and the memory of rings when the time of the job was over.
+    pub(crate) fn recovered(&self, hang: Option<usize>, end: HangEnd, rings: Vec<RingImage>) {
         let mut hangs = self.hangs.lock();
         if let Some(hang) = hang.and_then(|hang| hangs.get_mut(hang)) {
-            (hang.end, hang.recovered) = (end, Some(Instant::now()));
+            (hang.end, hang.recovered, hang.rings) = (end, Some(Instant::now()), rings);
         }
     }
 

@@ -23,6 +23,22 @@ pub enum HangEnd {
     Lost,
 }
 
+/// The memory of a hardware ring when a job timed out. It has the packets that start the IBs of the jobs on the ring; everything else is
+/// a packet that does nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RingImage {
+    /// The name of the ring as the kernel has it, such as `gfx_0.0.0`.
+    pub name: String,
+    /// The position of the first packet of the oldest job that has not ended, in dwords.
+    pub read: u64,
+    /// The position behind the last packet, in dwords.
+    pub write: u64,
+    /// `true` if a job on the ring has not ended.
+    pub is_busy: bool,
+    /// All dwords of the ring.
+    pub dwords: Vec<u32>,
+}
+
 /// A job that hung.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -49,6 +65,8 @@ pub struct HangRecord {
     pub process: Option<Process>,
     /// The last page fault of the file that submitted the job.
     pub fault: GpuvmFault,
+    /// The memory of the stuck ring and of busy ones, before Linux 7.2 of all rings; none for user queues.
+    pub rings: Vec<RingImage>,
     /// The time at which the job started.
     pub started: Instant,
     /// The time at which the recovery ended.

@@ -160,6 +160,7 @@ impl QueueState {
             vmid: self.parts.faults.vmid(),
             process: None,
             fault: self.parts.faults.last(),
+            rings: Vec::new(),
             started: Instant::now(),
             recovered: None,
             end: HangEnd::Pending,

@@ -1,5 +1,6 @@
 //! R200 and later: what kernels after Linux 6.12 do otherwise. Each rule is tried with the feature and without.
 
+mod carve_outs;
 mod clients;
 mod coredumps;
 mod dmem;

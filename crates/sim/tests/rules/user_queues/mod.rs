@@ -4,6 +4,7 @@ mod creation;
 mod execution;
 mod fences;
 mod hostile;
+mod later;
 mod rig;
 
 pub(crate) use self::rig::{Bench, card};

@@ -2,21 +2,24 @@
 //!
 //! Source: Linux 6.17 `amdgpu_userq_fence.c`, `amdgpu_userq_signal_ioctl` and `amdgpu_userq_wait_ioctl`.
 
-use std::sync::Arc;
+use std::{collections::HashSet, sync::Arc};
 
 use amdgpu_uapi::{Errno, SyncobjWaitFlags, UserqFenceInfo, UserqSignal, UserqWait};
 
 use super::userq::require;
-use crate::kernel::{
-    files::file::File,
-    ioctl::{
-        args::{argument, fill},
-        sync::syncobj::find_fence,
+use crate::{
+    features::Features,
+    kernel::{
+        files::file::File,
+        ioctl::{
+            args::{argument, fill},
+            sync::syncobj::find_fence,
+        },
+        mm::bo::Bo,
+        sync::{events::Until, fence::Fence, number::Number, syncobj::Syncobj},
+        user,
+        userq::View,
     },
-    mm::bo::Bo,
-    sync::{events::Until, fence::Fence, number::Number, syncobj::Syncobj},
-    user,
-    userq::View,
 };
 
 /// The most handles of one type in a request (`AMDGPU_USERQ_MAX_HANDLES`).
@@ -32,6 +35,7 @@ pub(crate) fn signal(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let read = bos(file, request.bo_read_handles, request.num_bo_read_handles)?;
     let written = bos(file, request.bo_write_handles, request.num_bo_write_handles)?;
     let queue = file.user_queues.lock().get(request.queue_id).cloned().ok_or(Errno::ENOENT)?;
+    refuse_twice(file, &read, &written)?;
     let _device_order = file.gpu.queues.submitting.lock();
     let fence = queue.signal()?;
     for (bos, writes) in [(&read, false), (&written, true)] {
@@ -52,6 +56,18 @@ fn bos(file: &File, handles: u64, count: u32) -> Result<Vec<Arc<Bo>>, Errno> {
     }
     let handles: Vec<u32> = user::read_slice(handles, count as usize)?;
     handles.into_iter().map(|handle| file.bo(handle).ok_or(Errno::ENOENT)).collect()
+}
+
+/// Returns an error if a BO is listed twice, unless the kernel permits that.
+///
+/// Source: Linux 7.2 `drm_exec.c`, `drm_exec_lock_obj`; Linux 7.3 `amdgpu_userq_fence.c`, `amdgpu_userq_signal_ioctl`.
+fn refuse_twice(file: &File, read: &[Arc<Bo>], written: &[Arc<Bo>]) -> Result<(), Errno> {
+    if file.gpu.facts.has(Features::QUEUE_BOS_TWICE) {
+        return Ok(());
+    }
+    let mut seen = HashSet::new();
+    let is_new = |bo: &Arc<Bo>| seen.insert(Arc::as_ptr(bo));
+    if read.iter().chain(written).all(is_new) { Ok(()) } else { Err(Errno::EALREADY) }
 }
 
 /// Performs USERQ_WAIT. Fences that are not of user queues are waited for during the request.
@@ -96,6 +112,7 @@ fn fences(file: &File, request: &UserqWait) -> Result<Vec<Arc<Fence>>, Errno> {
     let points = usize::from(request.num_syncobj_timeline_handles);
     let timelines: Vec<u32> = user::read_slice(request.syncobj_timeline_handles, points)?;
     let points: Vec<u64> = user::read_slice(request.syncobj_timeline_points, points)?;
+    refuse_twice(file, &read, &written)?;
     let mut found = Vec::new();
     // A reader gets the fences of all users and a writer those of the writers, as in the kernel.
     found.extend(read.iter().flat_map(|bo| bo.reservation.uses()).map(|user| user.fence));

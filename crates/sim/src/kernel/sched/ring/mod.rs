@@ -1,5 +1,6 @@
 //! Rings, and the jobs that they run.
 
+mod image;
 mod job;
 mod ring;
 mod rings;

@@ -39,14 +39,17 @@ use amdgpu_uapi::Errno;
 use amdgpu_waves::{Flaw, InstructionHazard};
 use parking_lot::Mutex;
 
-use super::job::Job;
+use super::{
+    image::{OnRing, image},
+    job::Job,
+};
 use crate::{
     Strictness,
     features::Features,
     gpu::{self, Client, Environment, FaultSource, Ib, PageFault, Place},
     kernel::{
         board::Board,
-        hangs::{HangEnd, HangRecord},
+        hangs::{HangEnd, HangRecord, RingImage},
         process::identity::Process,
         sched::{
             captures::{IbCaptures, user_data},
@@ -76,6 +79,11 @@ pub(crate) trait Recovery: std::fmt::Debug + Send + Sync {
     /// Resets the whole GPU without loss of VRAM: every job that has started is lost. Does nothing if the culprit itself was lost
     /// to another reset in the meantime. Returns the error that the culprit's job ends with.
     fn reset_for(&self, culprit: &Context, is_lost: &dyn Fn() -> bool) -> Errno;
+
+    /// Returns the memory of the rings that a core dump has: the stuck one and those with jobs, or all of them with older kernels.
+    ///
+    /// Source: Linux 6.12 and 7.2 `amdgpu_dev_coredump.c`, `amdgpu_devcoredump_read` and `amdgpu_coredump`.
+    fn images(&self, stuck: RingName) -> Vec<RingImage>;
 }
 
 /// A hardware ring: waiting jobs, and the thread that runs them.
@@ -115,6 +123,8 @@ struct Current {
     entity: Arc<Entity>,
     /// The file that submitted it.
     file: Option<u64>,
+    /// Its packets on the ring.
+    on_ring: OnRing,
 }
 
 impl Ring {
@@ -224,6 +234,18 @@ impl Ring {
         over.map(|job| self.shared.end(job, Err(Errno::ESRCH))).is_some()
     }
 
+    /// Returns the memory of the ring.
+    pub(crate) fn image(&self) -> RingImage {
+        let shared = &self.shared;
+        let waiting = shared.waiting.lock();
+        let behind = waiting.iter().filter(|job| job.is_on_the_ring).map(on_ring);
+        let running = shared.running.lock();
+        let own = running.iter().map(|current| current.on_ring.clone());
+        let jobs: Vec<_> = own.chain(behind).collect();
+        let ended = shared.ended.load(Ordering::Acquire);
+        image(kernel_name(shared.name, shared.executor), shared.executor, ended, &jobs)
+    }
+
     /// Cancels the running job, if any. Its waits detect this at their next check or notification.
     pub(crate) fn cancel_running(&self) {
         self.shared.cancelled.store(true, Ordering::Release);
@@ -280,7 +302,8 @@ impl RingState {
         let job = waiting.remove(ready)?;
         let mut running = self.running.lock();
         self.abandoned.store(false, Ordering::Release);
-        *running = Some(Current { entity: Arc::clone(&job.entity), file: job.fence.owner() });
+        let on_ring = on_ring(&job);
+        *running = Some(Current { entity: Arc::clone(&job.entity), file: job.fence.owner(), on_ring });
         Some(Next::Run(Box::new(job)))
     }
 
@@ -444,7 +467,7 @@ impl RingState {
         self.time_out(job, started, stop, (hang, stop.place()))
     }
 
-    /// Recovers a stuck ring as the kernel does: kills the job's waves, resets the ring, or resets the GPU, whichever helps first.
+    /// Waits for the end of the job's time, and recovers the stuck ring as the kernel does: kills the job's waves, resets the ring, or resets the GPU, whichever helps first.
     fn time_out(
         &self,
         job: &Job,
@@ -463,8 +486,11 @@ impl RingState {
         self.board.complaints.report(format!("{} hangs: {why}{saved}{heading}{set}", self.executor));
         let culprit = record.process.clone();
         let record = self.board.complaints.hung(record);
-        let (errno, end) = self.recover(job, started, hang);
-        self.board.complaints.recovered(record, end);
+        let deadline = started.checked_add(self.lockup_timeout).map_or(Until::Never, Until::At);
+        self.board.events.wait(deadline, || self.is_cancelled().then_some(()));
+        let rings = self.gpu.upgrade().map(|gpu| gpu.images(self.name)).unwrap_or_default();
+        let (errno, end) = self.recover(job, hang);
+        self.board.complaints.recovered(record, end, rings);
         if matches!(end, HangEnd::Ring | HangEnd::Full) {
             self.board.report_reset(culprit.as_ref());
         }
@@ -508,16 +534,15 @@ impl RingState {
             vmid: job.faults.vmid(),
             process: Some(Process::of(job.pid)),
             fault: job.faults.last(),
+            rings: Vec::new(),
             started,
             recovered: None,
             end: HangEnd::Pending,
         }
     }
 
-    /// Waits for the end of the job's time, and recovers the ring. Returns the error that the job ends with, and the way.
-    fn recover(&self, job: &Job, started: Instant, hang: Hang) -> (Errno, HangEnd) {
-        let deadline = started.checked_add(self.lockup_timeout).map_or(Until::Never, Until::At);
-        self.board.events.wait(deadline, || self.is_cancelled().then_some(()));
+    /// Recovers the ring after the job's time. Returns the error that the job ends with, and the way.
+    fn recover(&self, job: &Job, hang: Hang) -> (Errno, HangEnd) {
         if self.is_abandoned() {
             return (Errno::ESRCH, HangEnd::Lost);
         }
@@ -612,10 +637,15 @@ fn most_urgent(waiting: &VecDeque<Job>) -> Option<usize> {
     candidates.into_iter().find(|(_, job)| job.may_start()).map(|(index, _)| index)
 }
 
+/// Returns the packets of a job on the ring.
+fn on_ring(job: &Job) -> OnRing {
+    OnRing { ibs: job.ibs.clone(), vmid: job.faults.vmid() }
+}
+
 /// Returns the name of a ring in the kernel's log.
 ///
 /// Source: Linux 6.12 `gfx_v9_0.c` to `gfx_v12_0.c`, `sdma_v5_0.c`, `vcn_v4_0.c`, `jpeg_v4_0.c`, the formats of `ring->name`.
-fn kernel_name(name: RingName, executor: Executor) -> String {
+pub(super) fn kernel_name(name: RingName, executor: Executor) -> String {
     let (ip, index) = (name.0, name.1);
     match ip {
         Ip::Gfx if executor.is_pm4_from(GfxLevel::Gfx10) => format!("gfx_0.{index}.0"),

@@ -12,11 +12,15 @@ use amdgpu_hw::Ip;
 use amdgpu_uapi::Errno;
 use parking_lot::Mutex;
 
-use super::ring::{Recovery, Ring};
+use super::{
+    image::image,
+    ring::{Recovery, Ring, kernel_name},
+};
 use crate::{
     features::Features,
     kernel::{
         board::Board,
+        hangs::RingImage,
         sched::context::{Context, Entity},
     },
     testing::hooks::RingName,
@@ -150,5 +154,22 @@ impl Recovery for Rings {
         drop(rings);
         self.board.events.wake_all();
         if has_entity_errors { Errno::ETIME } else { Errno::ECANCELED }
+    }
+
+    fn images(&self, stuck: RingName) -> Vec<RingImage> {
+        let facts = &self.board.facts;
+        let has_all = !facts.has(Features::COREDUMP_BUSY_RINGS);
+        let names = Ip::ALL.into_iter().flat_map(|ip| (0..facts.ring_count(ip)).map(move |index| (ip, index)));
+        let started = self.started.lock();
+        let image_of = |name: RingName| match started.get(&name) {
+            Some(ring) => Some(ring.image()),
+            None if has_all => {
+                let executor = facts.executor(name.0)?;
+                Some(image(kernel_name(name, executor), executor, 0, &[]))
+            }
+            None => None,
+        };
+        let images = names.filter_map(|name| image_of(name).map(|image| (name, image)));
+        images.filter(|(name, image)| has_all || image.is_busy || *name == stuck).map(|(_, image)| image).collect()
     }
 }
