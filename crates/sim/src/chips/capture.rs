@@ -77,7 +77,7 @@ fn read(json: &[u8]) -> Result<Profile, CaptureError> {
         dev_info,
         memory: memory(&root.need("memory")?)?,
         memory_usable_captured: is_captured(&root)?,
-        system_memory: None,
+        system_memory: root.get("system_memory")?.map(|node| node.number(u64::BITS)).transpose()?,
         gfx: gfx.unwrap_or(InfoHwIp::ZEROED),
         compute: compute.unwrap_or(InfoHwIp::ZEROED),
         sdma,

@@ -50,6 +50,9 @@ fn capture(profile: &Profile) -> String {
         object.insert("derived_from".to_owned(), from.clone().into());
         object.insert("assumed".to_owned(), assumed.clone().into());
     }
+    if let (Some(bytes), Some(object)) = (profile.system_memory, document.as_object_mut()) {
+        object.insert("system_memory".to_owned(), bytes.into());
+    }
     if let (Some(files), Some(object)) = (profile.sysfs.write(), document.as_object_mut()) {
         object.insert("sysfs".to_owned(), files);
     }

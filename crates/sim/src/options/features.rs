@@ -96,6 +96,11 @@ bitflags::bitflags! {
         /// A BO may be listed twice by USERQ_SIGNAL and USERQ_WAIT. Since 7.3: `amdgpu_userq_fence.c`,
         /// `amdgpu_userq_signal_ioctl`.
         const QUEUE_BOS_TWICE = 1 << 32;
+        /// The client capability for colour pipelines of planes. Since 6.19: `drm_ioctl.c`, `drm_setclientcap`.
+        const COLOR_PIPELINES = 1 << 33;
+        /// Resets of the graphics block of GFX6 to GFX8 before the whole GPU is reset. Since 7.3: `amdgpu_device.c`,
+        /// `amdgpu_device_ip_soft_reset`.
+        const BLOCK_RESETS = 1 << 34;
     }
 }
 
@@ -140,7 +145,7 @@ const SINCE: [(KernelRelease, Features); 8] = [
     ),
     (KernelRelease::V6_17, Features::QUEUE_RESETS.union(Features::DETACHED_FENCES).union(Features::WEDGED_TASK)),
     (KernelRelease::V6_18, Features::LIST_HANDLES.union(Features::MAPPING_INFO)),
-    (KernelRelease::V6_19, Features::NO_CONSTANT_ENGINE.union(Features::GANG_FLAG)),
+    (KernelRelease::V6_19, Features::NO_CONSTANT_ENGINE.union(Features::GANG_FLAG).union(Features::COLOR_PIPELINES)),
     (KernelRelease::V7_0, Features::SHORT_LOCKUP.union(Features::UMA_CARVEOUT)),
     (
         KernelRelease::V7_2,
@@ -161,7 +166,8 @@ const SINCE: [(KernelRelease, Features); 8] = [
             .union(Features::SOFT_RECOVERY_WORD)
             .union(Features::DMEM_RECLAIM)
             .union(Features::QUEUE_CULPRITS)
-            .union(Features::QUEUE_BOS_TWICE),
+            .union(Features::QUEUE_BOS_TWICE)
+            .union(Features::BLOCK_RESETS),
     ),
 ];
 

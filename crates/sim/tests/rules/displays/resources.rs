@@ -1,6 +1,6 @@
 //! R139 to R141 and R162: what a display engine tells without a display and with one, and dumb buffers.
 
-use amdgpu_sim::SimDevice;
+use amdgpu_sim::{KernelRelease, SimDevice, SimOptions, profile};
 use amdgpu_uapi::Errno;
 use amdgpu_winsys::uapi::{
     MODE_CONNECTOR_DISPLAY_PORT, MODE_CONNECTOR_HDMI_A, MODE_DISCONNECTED, MODE_OBJECT_CONNECTOR, MODE_OBJECT_CRTC,
@@ -129,6 +129,21 @@ fn which_capabilities_a_client_may_have() {
     assert_eq!(file.may(client_cap::WRITEBACK_CONNECTORS, 1), Ok(()));
     assert_eq!(file.may(client_cap::CURSOR_PLANE_HOTSPOT, 1), Err(Errno::EOPNOTSUPP));
     assert_eq!((file.may(0, 0), file.may(7, 1)), (Err(Errno::EINVAL), Err(Errno::EINVAL)));
+}
+
+// Checks R207.
+#[test]
+fn colour_pipelines_need_atomic_mode_setting_and_a_plane_that_has_one() {
+    let of = |kernel| primary(&SimDevice::new(profile("navi21").unwrap(), SimOptions::of_kernel(kernel)));
+    let (before, file) = (of(KernelRelease::V6_18), of(KernelRelease::V6_19));
+    let ask = |file: &File, value| file.may(client_cap::PLANE_COLOR_PIPELINE, value);
+    assert_eq!([ask(&file, 0), ask(&file, 1)], [Err(Errno::EINVAL); 2], "without atomic mode setting");
+    for file in [&before, &file] {
+        file.may(client_cap::ATOMIC, 1).unwrap();
+        assert_eq!([ask(file, 2), file.may(8, 0)], [Err(Errno::EINVAL); 2]);
+    }
+    assert_eq!([ask(&file, 0), ask(&file, 1)], [Err(Errno::EOPNOTSUPP); 2]);
+    assert_eq!([ask(&before, 0), ask(&before, 1)], [Err(Errno::EINVAL); 2]);
 }
 
 // Checks R141.

@@ -1,4 +1,4 @@
-//! R241 to R247, and R233: errors of entities, and what the kernel tries before it resets the GPU.
+//! R241 to R248: errors of entities, and what the kernel tries before it resets the GPU.
 
 use std::time::Duration;
 
@@ -139,6 +139,35 @@ fn a_reset_sends_an_event_that_names_the_process_and_soft_recovery_sends_none() 
     let hung = rig.run(Ip::Gfx, 0, &rig.store(Ip::Gfx, 4, 1)).unwrap();
     assert_eq!(outcome(&rig, Ip::Gfx, hung), Err(Errno::ENODATA));
     assert_eq!(wedged(&device), [], "soft recovery");
+}
+
+// Checks R248.
+#[test]
+fn the_block_of_old_chips_is_reset_before_the_gpu_and_the_oldest_job_of_each_of_its_rings_is_a_culprit() {
+    for (kernel, expected) in [(KernelRelease::V7_2, Errno::ECANCELED), (KernelRelease::V7_3, Errno::ETIME)] {
+        let lockup_timeout = LockupTimeout { gfx: HANG, ..LockupTimeout::all(Duration::from_mins(1)) };
+        let options = SimOptions { strict: false, lockup_timeout, ..SimOptions::of_kernel(kernel) };
+        let device = SimDevice::new(profile("polaris10").unwrap(), options);
+        let (rig, other) = (Rig::new(&device), Rig::new(&device));
+        let waits = |ip| {
+            let at = 16 * ip as u64;
+            let started = [other.store(ip, at, 1), other.wait_value(ip, at + 4, 1)].concat();
+            let job = other.run(ip, 0, &started).unwrap();
+            other.await_value(at, 1);
+            job
+        };
+        let (compute, copies) = (waits(Ip::Compute), waits(Ip::Sdma));
+        device.hang_next_job(Ip::Gfx, 0);
+        let hung = rig.run(Ip::Gfx, 0, &rig.store(Ip::Gfx, 4, 1)).unwrap();
+        assert_eq!(outcome(&rig, Ip::Gfx, hung), Err(Errno::ETIME), "{kernel}");
+        assert_eq!(outcome(&other, Ip::Compute, compute), Err(expected), "{kernel}");
+        let is_culprit = other.state(other.context).contains(CtxStateFlags::GUILTY);
+        assert_eq!((is_culprit, wedged(&device).len()), (expected == Errno::ETIME, 1), "{kernel}");
+        // The copy engine is another block.
+        other.poke(16 * Ip::Sdma as u64 + 4, 1);
+        let copied = outcome(&other, Ip::Sdma, copies);
+        assert_eq!(copied.is_ok(), kernel == KernelRelease::V7_3, "{kernel}: {copied:?}");
+    }
 }
 
 // Checks R247.

@@ -289,4 +289,6 @@ pub mod client_cap {
     pub const WRITEBACK_CONNECTORS: u64 = 5;
     /// Sets the hot spot of the cursor plane, for virtual machines.
     pub const CURSOR_PLANE_HOTSPOT: u64 = 6;
+    /// Shows the colour pipelines of planes instead of their encodings and ranges (Linux 6.19).
+    pub const PLANE_COLOR_PIPELINE: u64 = 7;
 }

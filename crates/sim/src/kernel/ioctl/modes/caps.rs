@@ -1,12 +1,15 @@
 //! SET_CLIENT_CAP.
 //!
-//! Source: Linux 6.12 `drm_ioctl.c`, `drm_setclientcap`.
+//! Source: Linux 6.12 and 7.2 `drm_ioctl.c`, `drm_setclientcap`.
 
 use amdgpu_uapi::{Errno, SetClientCap, client_cap};
 
-use crate::kernel::{
-    files::{file::File, node::ClientCaps},
-    ioctl::args::argument,
+use crate::{
+    features::Features,
+    kernel::{
+        files::{file::File, node::ClientCaps},
+        ioctl::args::argument,
+    },
 };
 
 /// Returns the client's capabilities.
@@ -22,6 +25,7 @@ pub(crate) fn set(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
         client_cap::STEREO_3D | client_cap::UNIVERSAL_PLANES | client_cap::ASPECT_RATIO => 1,
         client_cap::ATOMIC => 2,
         client_cap::WRITEBACK_CONNECTORS if caps.atomic => 1,
+        client_cap::PLANE_COLOR_PIPELINE if caps.atomic && file.gpu.facts.has(Features::COLOR_PIPELINES) => 1,
         // amdgpu is not the display of a virtual machine.
         client_cap::CURSOR_PLANE_HOTSPOT => return Err(Errno::EOPNOTSUPP),
         _ => return Err(Errno::EINVAL),
@@ -30,6 +34,8 @@ pub(crate) fn set(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
         return Err(Errno::EINVAL);
     }
     match capability {
+        // No plane here has a pipeline, as on chips before GFX10.3.
+        client_cap::PLANE_COLOR_PIPELINE => return Err(Errno::EOPNOTSUPP),
         client_cap::UNIVERSAL_PLANES => caps.universal_planes = value != 0,
         client_cap::ATOMIC => *caps = ClientCaps { atomic: value != 0, universal_planes: value != 0 },
         // The other capabilities have no effect here.

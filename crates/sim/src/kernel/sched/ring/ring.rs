@@ -80,6 +80,10 @@ pub(crate) trait Recovery: std::fmt::Debug + Send + Sync {
     /// to another reset in the meantime. Returns the error that the culprit's job ends with.
     fn reset_for(&self, culprit: &Context, is_lost: &dyn Fn() -> bool) -> Errno;
 
+    /// Resets the graphics block: the running job of every graphics and compute ring is a culprit. Returns `false` if another reset
+    /// took the job first.
+    fn reset_block(&self, is_lost: &dyn Fn() -> bool) -> bool;
+
     /// Returns the memory of the rings that a core dump has: the stuck one and those with jobs, or all of them with older kernels.
     ///
     /// Source: Linux 6.12 and 7.2 `amdgpu_dev_coredump.c`, `amdgpu_devcoredump_read` and `amdgpu_coredump`.
@@ -109,6 +113,8 @@ struct RingState {
     stopping: AtomicBool,
     /// `true` if the running job should be cancelled.
     cancelled: AtomicBool,
+    /// `true` if the cancelled job is one of those that are blamed for the reset.
+    blamed: AtomicBool,
     /// `true` if the running job should end because its process has. Set and cleared only with `running` locked.
     abandoned: AtomicBool,
     executor: Executor,
@@ -144,6 +150,7 @@ impl Ring {
             ended: AtomicU64::new(0),
             stopping: AtomicBool::new(false),
             cancelled: AtomicBool::new(false),
+            blamed: AtomicBool::new(false),
             abandoned: AtomicBool::new(false),
             executor,
             lockup_timeout: board.facts.options.lockup_timeout.of(name.0),
@@ -250,6 +257,13 @@ impl Ring {
     pub(crate) fn cancel_running(&self) {
         self.shared.cancelled.store(true, Ordering::Release);
     }
+
+    /// Cancels the running job, if any, as a culprit.
+    pub(crate) fn blame_running(&self) {
+        self.shared.advance_next();
+        self.shared.blamed.store(true, Ordering::Release);
+        self.cancel_running();
+    }
 }
 
 impl Drop for Ring {
@@ -312,6 +326,11 @@ impl RingState {
         self.cancelled.load(Ordering::Acquire) || self.is_abandoned() || self.stopping.load(Ordering::Acquire)
     }
 
+    /// Returns the error of a job that another ring's reset has ended.
+    fn cancellation(&self) -> Errno {
+        if self.blamed.load(Ordering::Acquire) { Errno::ETIME } else { Errno::ECANCELED }
+    }
+
     /// Returns `true` if the process of the running job has ended, and the job should.
     fn is_abandoned(&self) -> bool {
         self.abandoned.load(Ordering::Acquire)
@@ -319,6 +338,7 @@ impl RingState {
 
     fn execute(&self, engine: &mut Processor, job: Job) {
         self.cancelled.store(false, Ordering::Release);
+        self.blamed.store(false, Ordering::Release);
         if let Some(errno) = self.refusal(&job) {
             return self.end(job, Err(errno));
         }
@@ -340,7 +360,7 @@ impl RingState {
             (Some(hang), _) => Err(self.time_out(&job, running.started, &"a test requested it", (hang, None))),
             (None, Ok(())) if self.is_abandoned() => Ok(()),
             _ if self.is_abandoned() => Err(Errno::ESRCH),
-            _ if self.is_cancelled() => Err(Errno::ECANCELED),
+            _ if self.is_cancelled() => Err(self.cancellation()),
             (None, Ok(())) => Ok(()),
             (None, Err(stop)) => Err(self.hang(&job, running.started, &stop)),
         };
@@ -568,6 +588,10 @@ impl RingState {
             let is_own = gpu.recovered(&|| self.is_cancelled());
             return if is_own { (errno, HangEnd::Ring) } else { (Errno::ECANCELED, HangEnd::Lost) };
         }
+        if self.has_block_reset() {
+            let is_own = gpu.reset_block(&|| self.is_cancelled());
+            return if is_own { (Errno::ETIME, HangEnd::Ring) } else { (self.cancellation(), HangEnd::Lost) };
+        }
         let was_lost = self.is_cancelled();
         let errno = gpu.reset_for(&job.context, &|| self.is_cancelled());
         (errno, if was_lost { HangEnd::Lost } else { HangEnd::Full })
@@ -580,6 +604,14 @@ impl RingState {
     fn can_kill_waves(&self) -> bool {
         let is_too_new = self.board.facts.has(Features::NO_SOFT_RECOVERY) && self.executor.is_pm4_from(GfxLevel::Gfx9);
         self.executor.is_pm4_from(GfxLevel::Gfx7) && !is_too_new
+    }
+
+    /// Returns `true` if the block of the ring can be reset alone: the graphics block of GFX6 to GFX8.
+    ///
+    /// Source: Linux 7.3 `amdgpu_device.c`, `amdgpu_device_ip_soft_reset`.
+    fn has_block_reset(&self) -> bool {
+        let is_old = self.executor.is_pm4_from(GfxLevel::Gfx6) && !self.executor.is_pm4_from(GfxLevel::Gfx9);
+        is_old && self.board.facts.has(Features::BLOCK_RESETS)
     }
 
     /// Puts the next job on the hardware ring, which has room for the running job and one more.

@@ -156,6 +156,19 @@ impl Recovery for Rings {
         if has_entity_errors { Errno::ETIME } else { Errno::ECANCELED }
     }
 
+    fn reset_block(&self, is_lost: &dyn Fn() -> bool) -> bool {
+        let rings = self.started.lock();
+        let is_own = !is_lost();
+        if is_own {
+            self.resets.fetch_add(1, Ordering::AcqRel);
+            let of_block = rings.iter().filter(|((ip, _), _)| matches!(ip, Ip::Gfx | Ip::Compute));
+            of_block.for_each(|(_, ring)| ring.blame_running());
+        }
+        drop(rings);
+        self.board.events.wake_all();
+        is_own
+    }
+
     fn images(&self, stuck: RingName) -> Vec<RingImage> {
         let facts = &self.board.facts;
         let has_all = !facts.has(Features::COREDUMP_BUSY_RINGS);
