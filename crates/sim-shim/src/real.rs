@@ -5,7 +5,7 @@ use std::{
     sync::atomic::{AtomicPtr, Ordering},
 };
 
-use libc::{DIR, FILE, dirent, dirent64, mode_t, off_t, size_t, ssize_t};
+use libc::{DIR, FILE, dirent, dirent64, mode_t, msghdr, off_t, size_t, sockaddr, socklen_t, ssize_t};
 
 /// A symbol that is looked up when first called.
 ///
@@ -108,6 +108,14 @@ real! {
         address: *mut c_void, len: size_t, protection: c_int, flags: c_int, fd: c_int, offset: off_t
     ) -> *mut c_void, else libc::MAP_FAILED;
     fn munmap(address: *mut c_void, len: size_t) -> c_int, else -1;
+    fn socket(domain: c_int, kind: c_int, protocol: c_int) -> c_int, else -1;
+    fn bind(fd: c_int, address: *const sockaddr, len: socklen_t) -> c_int, else -1;
+    fn setsockopt(fd: c_int, level: c_int, name: c_int, value: *const c_void, len: socklen_t) -> c_int, else -1;
+    fn getsockname(fd: c_int, address: *mut sockaddr, len: *mut socklen_t) -> c_int, else -1;
+    fn recvfrom(
+        fd: c_int, out: *mut c_void, size: size_t, flags: c_int, address: *mut sockaddr, len: *mut socklen_t
+    ) -> ssize_t, else -1;
+    fn recvmsg(fd: c_int, message: *mut msghdr, flags: c_int) -> ssize_t, else -1;
     fn execve(path: *const c_char, arguments: *const *const c_char, environment: *const *const c_char) -> c_int, else -1;
     fn execvpe(file: *const c_char, arguments: *const *const c_char, environment: *const *const c_char) -> c_int, else -1;
     fn posix_spawn(

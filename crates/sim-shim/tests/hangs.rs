@@ -95,6 +95,29 @@ fn the_kernel_keeps_a_core_dump_of_a_job_that_timed_out_in_the_form_of_its_relea
     }
 }
 
+// R246.
+#[test]
+fn a_socket_for_events_hears_of_a_reset_and_whose_job_it_was() {
+    for (linux, told) in [("6.12", "nothing"), ("6.16", "reset"), ("7.2", "culprit")] {
+        let mut run = command(LAUNCHER);
+        run.args(["run", "--gpu", "navi21", "--shader-instructions", "1000", "--lockup-timeout", "300,300"]);
+        // Linux before 7.2 kills the waves of such a job, which is no reset.
+        run.args(["--kernel-features", "+no-soft-recovery", "--linux", linux, "--shim"]);
+        run.arg(shim()).arg("--").arg(guest()).args(["uevents", told]);
+        let output = run.output().expect("the launcher");
+        assert_eq!(code(&output), Some(0), "{linux}: {}", text(&output.stderr));
+    }
+}
+
+// R265.
+#[test]
+fn a_carve_out_is_chosen_in_sysfs() {
+    let mut run = command(LAUNCHER);
+    run.args(["run", "--gpu", "renoir", "--linux", "7.2", "--shim"]).arg(shim()).arg("--").arg(guest());
+    let output = run.arg("carve-out").output().expect("the launcher");
+    assert_eq!(code(&output), Some(0), "{}", text(&output.stderr));
+}
+
 #[test]
 fn without_the_switch_the_commands_status_stays_and_the_hang_is_told_all_the_same() {
     let output = hanging(&["--lockup-timeout", "300,300"], &["waits"]).output().expect("the launcher");

@@ -14,6 +14,7 @@ mod power;
 mod screen;
 mod strangers;
 mod timelines;
+mod uevents;
 mod waits;
 mod walks;
 
@@ -55,6 +56,8 @@ fn main() -> ExitCode {
         "sleep" => power::sleep(),
         "suspend" => power::suspend(),
         "coredump" => hangs::coredump(),
+        "uevents" => uevents::uevents(&arguments),
+        "carve-out" => uevents::carve_out(),
         "screen" => screen::screen(),
         "lease" => screen::lease(),
         "share" => descriptors::share(),

@@ -11,6 +11,7 @@ mod rights;
 mod start;
 mod stat;
 mod store;
+mod uevents;
 mod working;
 mod xattr;
 

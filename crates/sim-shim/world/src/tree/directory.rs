@@ -167,17 +167,16 @@ impl Directory {
         for device in devices.present() {
             let Some((number, hang)) = self.coredumps.due(device, now) else { continue };
             let (directory, place) = (self.path(&dump(number)), device.place().directory());
-            let files = [
-                ("failing_device", Entry::Link(format!("../../..{}", place.trim_start_matches("/sys")))),
-                ("data", Entry::File(sysfs::coredump(device, &hang, uptime()))),
-            ];
-            for (name, entry) in files {
-                write(&directory.join(name), &entry)?;
-            }
-            fs::set_permissions(directory.join("data"), Permissions::from_mode(0o600))?;
+            let failing = Entry::Link(format!("../../..{}", place.trim_start_matches("/sys")));
+            write(&directory.join("failing_device"), &failing)?;
             // All directories of devices are three levels below /sys.
             let target = format!("../../..{}", dump(number).trim_start_matches("/sys"));
             symlink(target, self.path(&place).join("devcoredump"))?;
+            // The file comes last and whole: clients wait for it.
+            let fresh = directory.join("data~");
+            fs::write(&fresh, sysfs::coredump(device, &hang, uptime()))?;
+            fs::set_permissions(&fresh, Permissions::from_mode(0o600))?;
+            fs::rename(fresh, directory.join("data"))?;
         }
         Ok(())
     }
