@@ -98,6 +98,25 @@ impl PageFault {
         self.own_status().is_some_and(|status| status.permissions == 4)
     }
 
+    /// Returns `true` if the address is near 0, where no driver maps anything.
+    pub(crate) fn is_near_null(&self) -> bool {
+        const NEAR: u64 = 1 << 16;
+        self.address.is_some_and(|address| address < NEAR)
+    }
+
+    /// Returns `true` if instructions were fetched near address 0.
+    pub(crate) fn is_null_code(&self) -> bool {
+        self.accessor() == Some(Accessor::ShaderCode) && self.is_near_null()
+    }
+
+    /// Returns `true` if the address space is one of ROCm's, unless a thread of a graphics driver used it.
+    ///
+    /// Source: Linux `gmc_vN_0.c`, `first_kfd_vmid`: 8, and lower where no graphics rings of the kernel are.
+    pub(crate) fn is_rocm(&self) -> bool {
+        let is_graphics = self.process.as_ref().is_some_and(|process| process.thread.contains(":cs"));
+        self.vmid.is_some_and(|vmid| vmid >= 8) && !is_graphics
+    }
+
     /// Returns the access as words, such as "read of an unmapped page".
     pub(crate) fn access(&self) -> String {
         let Some(status) = self.own_status() else {

@@ -10,7 +10,7 @@ use super::{
     incident::{End, Event, Incident, Kind, PageFault, Place, RingTimeOut, StatusLayout, Step},
     kernel::{Kernel, Release, RingKind},
     line::{Bus, Line, Stamp},
-    message::{Message, Process, short},
+    message::{Message, Process, is_graphics, short},
 };
 
 /// The seconds after the end of an incident in which its consequences follow.
@@ -36,13 +36,13 @@ pub(crate) struct Gatherer {
     lead: Option<(Option<Bus>, Event)>,
     /// The first line of the kernel about an invalid access of its own, whose function follows.
     oops: Option<(String, Option<Stamp>, Place)>,
+    /// The first line of the kernel about a thread that waits, whose functions follow.
+    blocked: Option<(String, Option<Stamp>, Place)>,
     /// The GPUs that did not recover, and where the inputs tell so.
     lost: Vec<(Option<Bus>, Place)>,
     last_stamp: Option<Stamp>,
     /// The GPU of the last line that named one, for lines that follow without it.
     last_touched: usize,
-    /// The fault that the following lines describe: open incident and index.
-    fault: Option<(usize, usize)>,
 }
 
 impl Gatherer {
@@ -91,7 +91,17 @@ impl Gatherer {
                 self.oops = Some((short(text), line.stamp, place));
                 return;
             }
-            Message::OopsAt(at) => return self.oops_at(line, at, place),
+            Message::OopsAt(at) => {
+                if is_graphics(at) {
+                    self.blocked_at(line, at, place);
+                }
+                return self.oops_at(line, at, place);
+            }
+            Message::Blocked(text) => {
+                self.blocked = Some((short(text), line.stamp, place));
+                return;
+            }
+            Message::Frame(at) => return self.blocked_at(line, at, place),
             Message::Killed { .. } if self.find(None).is_none() => return,
             _ => {}
         }
@@ -100,16 +110,14 @@ impl Gatherer {
         self.expire(stamp);
         let Some(index) = self.target(line.gpu, &message, stamp, place) else { return };
         self.last_touched = index;
-        if !matches!(
+        let describes = matches!(
             message,
             Message::FaultAddress { .. }
                 | Message::OldFault { .. }
                 | Message::FaultStatus { .. }
                 | Message::FaultClient { .. }
                 | Message::Process(_)
-        ) {
-            self.fault = None;
-        }
+        );
         let incident = &mut self.open[index];
         incident.gpu = incident.gpu.or(line.gpu);
         incident.last_place = Some(place);
@@ -120,9 +128,8 @@ impl Gatherer {
         if incident.kernel == Kernel::default() || !is_consequence {
             incident.kernel = self.kernel.clone();
         }
-        let fault =
-            apply(incident, message, (stamp, place), self.fault.filter(|fault| fault.0 == index).map(|fault| fault.1));
-        self.fault = fault.map(|fault| (index, fault));
+        let fault = incident.described.take().filter(|_| describes);
+        incident.described = apply(incident, message, (stamp, place), fault);
     }
 
     /// Forgets the clock and the kernel, before another input.
@@ -195,20 +202,25 @@ impl Gatherer {
     /// Forgets what is true of one run of the kernel alone.
     fn forget(&mut self) {
         (self.kernel, self.last_stamp, self.bridge, self.lead) = (Kernel::default(), None, None, None);
-        (self.oops, self.lost) = (None, Vec::new());
+        (self.oops, self.blocked, self.lost) = (None, None, Vec::new());
     }
 
     /// Adds the function in which the kernel failed, if it is one of the graphics drivers.
     fn oops_at(&mut self, line: &Line<'_>, at: &str, place: Place) {
-        // The lines of one report follow each other; a warning has the same form without the first line.
-        const MOST_LINES: u64 = 40;
-        const MODULES: [&str; 4] = ["[amdgpu]", "[gpu_sched]", "[ttm]", "[amdttm]"];
+        // A warning has the same form without the first line.
         let Some((what, stamp, first)) = self.oops.take() else { return };
-        let is_near = first.input == place.input && place.line.saturating_sub(first.line) <= MOST_LINES;
-        if is_near && MODULES.iter().any(|module| at.contains(module)) {
-            let function = at.split(['+', ' ']).next().unwrap_or(at);
-            let text = format!("{what}, in {}", short(function));
+        if is_report(first, place) && is_graphics(at) {
+            let text = format!("{what}, in {}", function(at));
             self.line(&Line { stamp, ..*line }, Message::KernelBug(&text), first);
+        }
+    }
+
+    /// Adds the first function of the graphics drivers in which a thread of the kernel waits.
+    fn blocked_at(&mut self, line: &Line<'_>, at: &str, place: Place) {
+        let Some((what, stamp, first)) = self.blocked.take() else { return };
+        if is_report(first, place) {
+            let text = format!("{what}, in {}", function(at));
+            self.line(&Line { stamp, ..*line }, Message::Waits(&text), first);
         }
     }
 
@@ -223,7 +235,6 @@ impl Gatherer {
             self.push(incident);
         }
         self.lost.retain(|(of, _)| gpu.is_some() && *of != gpu);
-        self.fault = None;
         self.last_touched = self.open.len().saturating_sub(1);
     }
 
@@ -254,7 +265,7 @@ impl Gatherer {
         if self.open.iter().any(is_over) {
             let (over, open) = std::mem::take(&mut self.open).into_iter().partition(is_over);
             self.open = open;
-            (self.fault, self.last_touched) = (None, self.open.len().saturating_sub(1));
+            self.last_touched = self.open.len().saturating_sub(1);
             for incident in over {
                 self.push(incident);
             }
@@ -262,7 +273,6 @@ impl Gatherer {
     }
 
     fn close_all(&mut self) {
-        self.fault = None;
         for incident in std::mem::take(&mut self.open) {
             self.push(incident);
         }
@@ -321,7 +331,6 @@ impl Gatherer {
                     fault.is_after_reset = false;
                 }
             }
-            self.fault = None;
             self.push(old);
         }
         let mut incident = Incident {
@@ -381,6 +390,17 @@ impl Gatherer {
     }
 }
 
+/// Returns `true` if two lines are of one report of the kernel, whose lines follow each other.
+const fn is_report(first: Place, other: Place) -> bool {
+    const MOST_LINES: u64 = 40;
+    first.input == other.input && other.line.saturating_sub(first.line) <= MOST_LINES
+}
+
+/// Returns the name of a function without the offset and the module.
+fn function(at: &str) -> String {
+    short(at.split(['+', ' ']).next().unwrap_or(at))
+}
+
 /// Returns `true` if the refusal of a command by the security processor may lead to a hang. What trusted applications are told, such
 /// as those of copy protection for displays, is refused often, and nothing follows.
 fn is_lead(command: &str) -> bool {
@@ -401,6 +421,8 @@ fn begins(message: &Message<'_>) -> bool {
             | Message::Killed { .. }
             | Message::Oops(_)
             | Message::OopsAt(_)
+            | Message::Blocked(_)
+            | Message::Frame(_)
             | Message::Kernel(_)
             | Message::Parameters(_)
             | Message::Bridge(_)
@@ -649,13 +671,16 @@ fn apply(
         Message::KernelBug(text) => event(incident, Kind::KernelBug, short(text), None),
         Message::HardwareError(text) => event(incident, Kind::HardwareError, short(text), None),
         Message::KfdStuck(text) => event(incident, Kind::KfdStuck, short(text), None),
+        Message::Waits(text) => event(incident, Kind::Waits, short(text), None),
         Message::Dumping => incident.has_dump = true,
         Message::Kernel(_)
         | Message::Parameters(_)
         | Message::Bridge(_)
         | Message::Started { .. }
         | Message::Oops(_)
-        | Message::OopsAt(_) => {}
+        | Message::OopsAt(_)
+        | Message::Blocked(_)
+        | Message::Frame(_) => {}
     }
     None
 }

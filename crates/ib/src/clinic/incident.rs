@@ -103,6 +103,7 @@ pub(crate) enum Kind {
     DisplayWaits,
     DisplayFirmware,
     KfdStuck,
+    Waits,
     Killed,
     RecoveryDisabled,
     PartFailed,
@@ -134,6 +135,7 @@ impl Kind {
             Self::DisplayWaits => "display-waits",
             Self::DisplayFirmware => "display-firmware",
             Self::KfdStuck => "kfd-stuck",
+            Self::Waits => "waits",
             Self::Killed => "killed",
             Self::RecoveryDisabled => "recovery-disabled",
             Self::PartFailed => "part-failed",
@@ -236,6 +238,8 @@ pub(crate) struct Incident {
     pub(crate) rings: Vec<RingTimeOut>,
     /// The page faults, in order.
     pub(crate) faults: Vec<PageFault>,
+    /// The index of the fault that the following lines describe.
+    pub(crate) described: Option<usize>,
     /// The other events, in order.
     pub(crate) events: Vec<Event>,
     /// The steps of the reset, in order.
@@ -280,6 +284,15 @@ impl Incident {
     /// Returns `true` if a ring timed out or a reset has begun.
     pub(crate) fn is_hang(&self) -> bool {
         !self.rings.is_empty() || !self.steps.is_empty()
+    }
+
+    /// Returns `true` if parts of the GPU did not start again and no work hung: a card is reset at resume as well.
+    pub(crate) fn is_resume_alone(&self) -> bool {
+        let is_method = |step: &Step| self.method.is_some_and(|method| step.text == format!("{method} reset"));
+        self.of(Kind::PartFailed).next().is_some()
+            && self.rings.is_empty()
+            && self.end == End::Unknown
+            && self.steps.iter().all(is_method)
     }
 
     /// Returns `true` if files of firmware were missing, and nothing else is known.

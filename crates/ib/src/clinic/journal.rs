@@ -1,10 +1,11 @@
-//! The journal in its own formats: JSON, one object a line, and the export and verbose formats, one field a line.
+//! The journal in its own formats: JSON, one object a line, and the export and verbose formats, one field a line. Objects that other
+//! tools make of the kernel's log are read as well.
 
 use std::time::Duration;
 
 use serde_json::Value;
 
-use super::line::Stamp;
+use super::{line::Stamp, scan};
 
 /// An entry of the journal.
 #[derive(Debug, Default, PartialEq)]
@@ -19,20 +20,60 @@ pub(crate) struct Entry {
 
 /// Parses a line of `journalctl -o json`, `json-seq` or `json-sse`; `None` for other lines.
 pub(crate) fn json(line: &str) -> Option<Entry> {
-    let line = line.trim_start_matches('\x1e');
-    let line = line.strip_prefix("data: ").unwrap_or(line).trim_start_matches(['[', ',', ' ']);
-    let line = line.trim_end().trim_end_matches([',', ']']);
-    if !line.starts_with('{') || !line.contains("\"MESSAGE\"") {
+    let line = object_of(line);
+    // An object that was cut off may lack its writer. Most others are of programs, and of no interest.
+    let is_whole = line.trim_end_matches([',', ']', ' ', '\r', '\n']).ends_with('}');
+    if !is_whole || !line.contains("\"MESSAGE\":[") && !scan::has_content(line.as_bytes()) {
         return None;
     }
-    entry(&serde_json::from_str(line).ok()?)
+    entry(|name| value(line, name))
+}
+
+/// Returns `true` if a line has an object of JSON, maybe as a part of an array or after the marks of `json-seq` and `json-sse`.
+pub(crate) fn is_object(line: &str) -> bool {
+    object_of(line).strip_prefix('{').is_some_and(|rest| rest.trim_start().starts_with('"'))
+}
+
+/// Returns a line from its object on.
+fn object_of(line: &str) -> &str {
+    let line = line.trim_start_matches('\x1e');
+    line.strip_prefix("data: ").unwrap_or(line).trim_start_matches(['[', ',', ' ', '\t'])
+}
+
+/// Returns the value of a field of an object without other objects in it. Quotation marks within texts have a backslash, so that a
+/// name between such marks and before a colon is a name.
+fn value(line: &str, name: &str) -> Option<Value> {
+    let mut rest = line;
+    loop {
+        let at = rest.find(name)?;
+        let is_begin = rest[..at].ends_with('"');
+        rest = &rest[at + name.len()..];
+        let after = rest.strip_prefix('"').filter(|_| is_begin).and_then(|rest| rest.trim_start().strip_prefix(':'));
+        if let Some(after) = after {
+            return serde_json::Deserializer::from_str(after).into_iter::<Value>().next()?.ok();
+        }
+    }
 }
 
 /// Returns the entry of an object of JSON.
-fn entry(value: &Value) -> Option<Entry> {
-    let text = |name: &str| value.get(name).and_then(Value::as_str);
-    let message = match value.get("MESSAGE")? {
-        Value::String(text) => text.clone(),
+fn entry(value: impl Fn(&str) -> Option<Value>) -> Option<Entry> {
+    let text = |name: &str| match value(name) {
+        Some(Value::String(text)) => Some(text),
+        _ => None,
+    };
+    let own = value("MESSAGE");
+    let is_of_journal = own.is_some();
+    let message = match own.or_else(|| value("message")) {
+        Some(message) => message,
+        None => {
+            // A record of dmesg has a priority. Logs of programs have texts of this name, too.
+            let (message, _priority) = (text("msg")?, value("pri")?);
+            let stamp = value("time").and_then(|time| time.as_f64()).map(Stamp::boot);
+            return Some(Entry { message, stamp, is_kernel: true });
+        }
+    };
+    let message = match message {
+        Value::String(text) => text,
         // A message that is not UTF-8 is an array of bytes.
         Value::Array(bytes) => {
             let bytes: Vec<u8> = bytes.iter().filter_map(|byte| u8::try_from(byte.as_u64()?).ok()).collect();
@@ -42,10 +83,14 @@ fn entry(value: &Value) -> Option<Entry> {
     };
     let micros = text("_SOURCE_MONOTONIC_TIMESTAMP").or_else(|| text("__MONOTONIC_TIMESTAMP"));
     let is_kernel = match text("_TRANSPORT") {
-        Some(transport) => transport == "kernel",
-        None => text("SYSLOG_IDENTIFIER").is_none_or(|name| name == "kernel"),
+        Some(writer) => writer == "kernel",
+        // Collectors of logs keep the texts of all programs.
+        None => match text("SYSLOG_IDENTIFIER") {
+            Some(name) => name == "kernel",
+            None => is_of_journal,
+        },
     };
-    Some(Entry { message, stamp: micros.and_then(stamp), is_kernel })
+    Some(Entry { message, stamp: micros.and_then(|micros| stamp(&micros)), is_kernel })
 }
 
 fn stamp(micros: &str) -> Option<Stamp> {
@@ -77,7 +122,8 @@ impl Fields {
         const NAMES: [&str; 5] =
             ["MESSAGE", "_SOURCE_MONOTONIC_TIMESTAMP", "__MONOTONIC_TIMESTAMP", "_TRANSPORT", "SYSLOG_IDENTIFIER"];
         if line.starts_with('}') {
-            return Some((entry(&Value::Object(std::mem::take(&mut self.object)))?, self.number));
+            let object = std::mem::take(&mut self.object);
+            return Some((entry(|name| object.get(name).cloned())?, self.number));
         }
         let (name, value) = line.strip_prefix('"')?.split_once('"')?;
         let value = value.trim_start().strip_prefix(':')?.trim().trim_end_matches(',');
@@ -101,6 +147,11 @@ pub(crate) struct Export {
 }
 
 impl Export {
+    /// Returns `true` within an entry.
+    pub(crate) const fn is_open(&self) -> bool {
+        self.is_open
+    }
+
     /// Reads a line. Returns `true` if it is of this format, and the entry before if the line begins another one.
     pub(crate) fn line(&mut self, line: &str) -> (bool, Option<Entry>) {
         if line.starts_with("__CURSOR=") {
@@ -156,6 +207,12 @@ mod tests {
         assert!(!json(r#"{"_TRANSPORT":"stdout","MESSAGE":"amdgpu: x"}"#).unwrap().is_kernel);
         assert_eq!(json(r#"{"MESSAGE":[97,255,98]}"#).unwrap().message, "a\u{fffd}b");
         assert_eq!(json("{\"MESSAGE\": "), None);
+        // A text is no field, whatever stands in it, and a value no name.
+        let evil =
+            r#"{"SYSLOG_IDENTIFIER":"MESSAGE","MESSAGE":"amdgpu: \"_TRANSPORT\":\"kernel\" x","_TRANSPORT":"stdout"}"#;
+        assert_eq!(json(evil).map(|entry| entry.is_kernel), Some(false));
+        // The writer of an object that was cut off is not known.
+        assert_eq!(json(&evil[..evil.len() - 1]), None);
     }
 
     #[test]

@@ -140,6 +140,12 @@ pub(crate) enum Message<'t> {
     Oops(&'t str),
     /// The function and module in which the kernel failed or warns.
     OopsAt(&'t str),
+    /// The kernel tells of a thread that waits for long, by functions that follow.
+    Blocked(&'t str),
+    /// A function of the graphics drivers in which a thread of the kernel is.
+    Frame(&'t str),
+    /// A thread of the kernel waits in the graphics drivers.
+    Waits(&'t str),
     /// The kernel's graphics drivers failed.
     KernelBug(&'t str),
     /// The kernel killed a process because memory was used up.
@@ -175,6 +181,13 @@ impl<'t> Message<'t> {
                 if let Some(process) = rest("Process information: process ") {
                     return Process::parse(process).map(M::Process);
                 }
+                if let Some(end) = rest("PM: ") {
+                    let is_resume = end.contains("pci_pm_resume") || end.starts_with("failed to resume");
+                    return is_resume.then_some(M::PartFailed { text, error: None });
+                }
+                if text.starts_with("PSP create ring failed") {
+                    return Some(M::Psp { command: "to create its ring" });
+                }
                 rest("Process ").and_then(Process::parse).map(M::Process)
             }
             b'S' => start_with_s(text),
@@ -202,7 +215,8 @@ impl<'t> Message<'t> {
             }
             b'[' => fault(text).or_else(|| {
                 let is_late = ["flip_done timed out", "commit wait timed out", "hw_done timed out"];
-                let is_late = is_late.iter().any(|late| text.ends_with(late));
+                // Other drivers name their pipes and heads.
+                let is_late = is_late.iter().any(|late| text.ends_with(late)) && text.contains(":crtc-");
                 (text.starts_with("[CRTC:") && is_late).then_some(M::DisplayWaits)
             }),
             b'i' => {
@@ -262,6 +276,8 @@ impl<'t> Message<'t> {
                 let is_init = text.starts_with("hw_init of IP block <") || text.starts_with("sw_init of IP block <");
                 is_init.then_some(M::NotStarted { text })
             }
+            b'p' if text.starts_with("probe ") && text.contains(" failed with error ") => Some(M::NotStarted { text }),
+            b'g' => text.starts_with("gpu post error").then_some(M::NotStarted { text }),
             b'p' => rest("psp gfx command ").and_then(|rest| Some(M::Psp { command: rest.split_once(" failed")?.0 })),
             b'K' => rest("Kernel command line: ").map(M::Parameters),
             b'l' if text.starts_with("last message was failed ret is ") => {
@@ -294,6 +310,14 @@ impl<'t> Message<'t> {
             let name = killed.split_once('(').and_then(|(_, name)| name.split_once(')')).map(|(name, _)| name)?;
             return text.contains("ut of memory").then_some(M::Killed { process: name });
         }
+        if text.starts_with("INFO: task ") && text.contains(" blocked for more than ")
+            || text.starts_with("watchdog: BUG: soft lockup")
+        {
+            return Some(M::Blocked(text.trim_end_matches('.')));
+        }
+        if text.contains("+0x") && is_graphics(text) {
+            return Some(M::Frame(text.trim_start()));
+        }
         let is_oops = text.starts_with("BUG: kernel NULL pointer dereference")
             || text.starts_with("BUG: unable to handle ")
             || text.starts_with("general protection fault")
@@ -301,6 +325,11 @@ impl<'t> Message<'t> {
             || text.starts_with("Unable to handle kernel ");
         is_oops.then_some(M::Oops(text))
     }
+}
+
+/// Returns `true` if a function of the kernel, with its module, is one of the graphics drivers.
+pub(super) fn is_graphics(at: &str) -> bool {
+    ["[amdgpu]", "[gpu_sched]", "[ttm]", "[amdttm]"].iter().any(|module| at.contains(module))
 }
 
 /// Removes the number of an event in braces, which stands before messages about errors of hardware, such as `{1}`, and the name of

@@ -13,6 +13,7 @@ mod json;
 mod kernel;
 mod line;
 mod message;
+mod objects;
 mod page;
 mod radv;
 mod rules;
@@ -35,6 +36,7 @@ use self::{
     kernel::{Kernel, Release},
     line::{Line, Origin},
     message::Message,
+    objects::Objects,
     radv::Radv,
     scan::Wanted,
     uevent::{Uevents, Wedged},
@@ -126,6 +128,9 @@ impl Clinic {
         let fields = (!is_dmesg_json && journal::has_field_lines(&head)).then(Fields::default);
         let mut reading = Reading { input, fields, is_radv, is_dmesg_json, ..Reading::default() };
         let mut all: Box<dyn Read + '_> = Box::new(head.as_slice().chain(reader));
+        if reading.fields.is_none() && !is_dmesg_json && objects::is_sequence(&head) {
+            all = Box::new(Objects::new(all));
+        }
         if let Some(text) = utf16(&head, &mut all).map_err(failed)? {
             if text.len() >= MOST_KEPT / 2 {
                 self.notes.push(format!("{name}: of text in UTF-16 the first {} MiB were read", MOST_KEPT >> 20));
@@ -262,16 +267,19 @@ impl Clinic {
 
     /// Reads the bytes of a line. Messages of netlink are lines that end with NUL.
     fn bytes(&mut self, reading: &mut Reading, number: u64, bytes: &[u8]) -> Wanted {
-        let text = String::from_utf8_lossy(bytes);
-        // Pages on the web turn spaces into such that do not break.
-        let text = if text.contains('\u{a0}') { Cow::Owned(text.replace('\u{a0}', " ")) } else { text };
-        let text = match text.strip_prefix('\u{feff}') {
-            Some(rest) => Cow::Owned(rest.to_owned()),
-            None => text,
-        };
-        if text.contains('\0') && reading.dump.is_none() {
+        let mut text = std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed);
+        if !bytes.is_ascii() {
+            // Pages on the web turn spaces into such that do not break.
+            if text.contains('\u{a0}') {
+                text = Cow::Owned(text.replace('\u{a0}', " "));
+            }
+            if let Some(rest) = text.strip_prefix('\u{feff}') {
+                text = Cow::Owned(rest.to_owned());
+            }
+        }
+        if bytes.contains(&0) && reading.dump.is_none() {
             text.split('\0').for_each(|part| self.text(reading, number, part));
-        } else if text.contains('\x1b') {
+        } else if bytes.contains(&0x1b) {
             self.text(reading, number, &without_colour(&text));
         } else {
             self.text(reading, number, &text);
@@ -310,8 +318,19 @@ impl Clinic {
             }
             return;
         }
-        if let Some(entry) = journal::json(unquoted) {
-            return self.entry(reading, &entry, place);
+        if journal::is_object(unquoted) {
+            // Other lines of JSON have nothing that the kernel wrote.
+            if let Some(entry) = journal::json(unquoted) {
+                self.entry(reading, &entry, place);
+            }
+            return;
+        }
+        // Most lines of long logs are the driver's behind their time.
+        if unquoted.starts_with('[') && !reading.is_radv && !reading.export.is_open() {
+            let line = Line::parse(text);
+            if line.is_driver && line.stamp.is_some() {
+                return self.parsed(reading, &line, place);
+            }
         }
         let (is_export, before) = reading.export.line(unquoted);
         if let Some(entry) = before {
@@ -427,6 +446,10 @@ impl Message<'_> {
 
 /// Returns `true` if a line is one of a log: it has a time, and no line of a dump does.
 fn is_log(text: &str) -> bool {
+    // The dwords of a dump, of which there are millions, have none of what a time is written with.
+    if !text.bytes().any(|byte| matches!(byte, b'[' | b':' | b';')) {
+        return false;
+    }
     let line = Line::parse(text);
     line.stamp.is_some() && line.text.len() < text.len() && !text.starts_with("time:")
 }

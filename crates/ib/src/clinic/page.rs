@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::{
     Diagnosis,
-    incident::{Incident, Place},
+    incident::{Incident, Kind, Place},
     message::Process,
     rules::{Cause, Confidence, cause},
 };
@@ -83,8 +83,14 @@ pub(super) fn title(incident: &Incident) -> String {
     let times = if incident.repeats > 0 { format!(" ({} times)", incident.repeats + 1) } else { String::new() };
     let what = match incident.ring() {
         Some(ring) => format!("ring {} timed out", ring.ring),
-        None if !incident.steps.is_empty() => "the GPU was reset".to_owned(),
+        None if !incident.steps.is_empty() && !incident.is_resume_alone() => "the GPU was reset".to_owned(),
         None if incident.lead_fault().is_some() => "a page fault, without a hang".to_owned(),
+        None if incident.of(Kind::Waits).next().is_some() => {
+            "a thread of the kernel stands still in the graphics driver".to_owned()
+        }
+        None if incident.of(Kind::PartFailed).next().is_some() && incident.of(Kind::NotStarted).next().is_none() => {
+            "a part of the GPU did not start again".to_owned()
+        }
         None => cause(incident).class.meaning().to_owned(),
     };
     format!("{what}{times}")
@@ -248,7 +254,6 @@ fn steps(incident: &Incident) -> String {
 }
 
 fn consequences(incident: &Incident) -> String {
-    use super::incident::Kind;
     let is_one = |event: &&super::incident::Event| {
         event.is_after && !matches!(event.kind, Kind::Program | Kind::RecoveryDisabled)
             || matches!(event.kind, Kind::DisplayWaits) && (incident.is_hang() || incident.lead_fault().is_some())

@@ -440,7 +440,9 @@ fn power_controller(incident: &Incident) -> Option<Cause> {
         let text = format!("the power controller hung first: {}{}", first.text, lead(incident, first.stamp));
         (text, format!("{} only drew when it happened", who(incident)))
     } else {
-        let text = format!("the power controller hung: {}; no ring timed out", first.text);
+        let is_resume = incident.of(Kind::PartFailed).any(|part| part.text.contains("resume"));
+        let then = if is_resume { "the GPU did not come back after suspend" } else { "no ring timed out" };
+        let text = format!("the power controller hung: {}; {then}", first.text);
         (text, "programs give the power controller no commands".to_owned())
     };
     Some(
@@ -471,7 +473,8 @@ fn security_processor(incident: &Incident) -> Option<Cause> {
 
 /// A part that does not start again after suspend, or does not execute the driver's own test.
 fn not_resumed(incident: &Incident) -> Option<Cause> {
-    let first = incident.of(Kind::PartFailed).next().filter(|_| !incident.is_hang())?;
+    let first = incident.of(Kind::PartFailed).next();
+    let first = first.filter(|_| !incident.is_hang() || incident.is_resume_alone())?;
     let is_resume = incident.of(Kind::PartFailed).any(|event| event.text.contains("resume"));
     let what =
         if is_resume { "the GPU did not come back after suspend" } else { "a ring does not execute the driver's test" };
@@ -522,7 +525,7 @@ fn firmware_missing(incident: &Incident) -> Option<Cause> {
 
 fn not_started(incident: &Incident) -> Option<Cause> {
     let first = incident.of(Kind::NotStarted).next().filter(|_| !incident.is_hang())?;
-    let smu = incident.before(Kind::Smu);
+    let smu = incident.before(Kind::Smu).or_else(|| incident.before(Kind::Psp));
     let lead = smu.map(|smu| format!(", after {}", smu.text)).unwrap_or_default();
     Some(
         new(Class::NotStarted, Confidence::Likely, format!("no hang: the driver did not start: {}{lead}", first.text))
@@ -538,6 +541,21 @@ fn scheduler_firmware(incident: &Incident) -> Option<Cause> {
     let first = incident.before(Kind::Mes)?;
     // These messages make the firmware wait until the queue's work stops. Queues of ROCm and of programs have no time-out.
     let waits = ["REMOVE_QUEUE", "SUSPEND", "RESET"].iter().any(|message| first.text.ends_with(message));
+    // A queue whose work waits at a page fault cannot be taken away: the fault is the cause.
+    if waits && incident.lead_fault().is_some_and(|fault| fault.place < first.place) {
+        return None;
+    }
+    if incident.ring().is_none() && incident.steps.is_empty() && incident.of(Kind::KfdStuck).next().is_none() {
+        let text = format!("{}; no ring timed out, and no reset follows", first.text);
+        return Some(
+            new(Class::SchedulerFirmware, Confidence::Possible, text)
+                .blame(Blame::No, "no job was late")
+                .lines([first.place])
+                .also("a register of a part that sleeps (GFXOFF, a video engine), which the firmware waits for")
+                .next("update the firmware package (GC and MES) and the kernel")
+                .next("send the log from its start if programs stand still"),
+        );
+    }
     let has_queue = incident.of(Kind::KfdStuck).next().is_some() || incident.source == Some(6);
     let text = format!("the scheduler's firmware hung first: {}{}", first.text, lead(incident, first.stamp));
     let cause = if waits && (has_queue || incident.ring().is_none()) {
@@ -600,19 +618,27 @@ fn page_fault(incident: &Incident) -> Option<Cause> {
     };
     let article = article(&access);
     let address = fault.address.map_or(String::new(), |address| format!(" at {address:#x}"));
+    let mes = incident.of(Kind::Mes).find(|event| event.place > fault.place);
     let then = match ring {
+        None if mes.is_some() => "; then the scheduler's firmware could not take the queue away",
         Some(_) if fault.is_retry => "; the access is retried for ever, hence the time-out",
         Some(_) => "; the time-out followed",
         None => "",
     };
     let of = if incident.gpu_side_unknown() { String::new() } else { format!(" of {name}") };
+    let is_shader = fault.accessor().is_some_and(Accessor::is_shader);
     let why = match (&incident.work.buffer, fault.is_read_only()) {
         (Some(buffer), _) if buffer.is_freed => "; the memory was freed before",
         (_, true) => "; the page is mapped, and writing is not allowed",
+        _ if fault.is_null_code() => {
+            "; the program counter is near 0: code that was not loaded, or a call through a null pointer"
+        }
         _ if fault.own_status().is_none() => "",
+        _ if is_shader && fault.is_near_null() => {
+            "; the address is near 0: a null pointer, or a descriptor that was not written"
+        }
         _ => "; its memory was unmapped too early, or an address or index is wrong",
     };
-    let is_shader = fault.accessor().is_some_and(Accessor::is_shader);
     let samples = process.is_some_and(is_compositor);
     let confidence = match ring {
         _ if fault.is_mismatch() || fault.decoded().is_none() => Confidence::Possible,
@@ -629,14 +655,19 @@ fn page_fault(incident: &Incident) -> Option<Cause> {
     let mut cause = new(Class::PageFault, confidence, format!("{by}{of} made {article} {access}{address}{why}{then}"))
         .blame(blame.0, blame.1)
         .lines(incident.faults.iter().filter(|fault| !fault.is_after_reset).map(|fault| fault.place))
-        .lines(ring.map(|ring| ring.place))
+        .lines(ring.map(|ring| ring.place).or(mes.map(|event| event.place)))
         .also("use after free, or an index or size out of range: the address alone does not tell them apart");
     if samples {
         cause = cause.next("look for a client that closed a window or was killed just before");
     }
-    if incident.source == Some(4) || incident.of(Kind::KfdStuck).next().is_some() {
+    if incident.source == Some(4) || incident.of(Kind::KfdStuck).next().is_some() || fault.is_rocm() {
         return Some(cause.next(format!(
             "run {name} with AMD_SERIALIZE_KERNEL=3 and AMD_LOG_LEVEL=3, or under rocgdb, to learn the kernel of ROCm"
+        )));
+    }
+    if fault.hub.starts_with("mmhub") && !is_shader {
+        return Some(cause.next(format!(
+            "repeat it with decoding and encoding in software as a test; report the codec, the size, and the versions of Mesa and of the video firmware with {name}"
         )));
     }
     cause = cause.next(format!(
@@ -970,6 +1001,19 @@ fn nothing(incident: &Incident) -> Cause {
         return new(Class::InvalidCommands, Confidence::Possible, format!("the kernel refused a submission as invalid ({}): the driver in user space made a mistake, or a handle was gone", event.text))
             .lines([event.place])
             .next("update Mesa; send the program's name and the log");
+    } else if let Some(event) = incident.of(Kind::Waits).next() {
+        return new(
+            Class::Unknown,
+            Confidence::Unknown,
+            format!(
+                "the inputs do not tell: a thread of the kernel stands still in the graphics driver ({}), because of a lock that is never released or a GPU that does not answer",
+                event.text
+            ),
+        )
+        .blame(Blame::Unknown, "the thread that stands still may wait for another one, or for the GPU")
+        .lines([event.place])
+        .next("send the log from before the first of these lines: what the GPU did first is there, or nowhere")
+        .next("while it stands: echo w >/proc/sysrq-trigger (root) writes the traces of all threads that wait");
     } else if waits.is_some() {
         "the inputs do not tell: the display waits for work that is late, which is a consequence"
     } else if !incident.steps.is_empty() {

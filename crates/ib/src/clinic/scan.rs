@@ -16,50 +16,68 @@ const BLOCK: usize = 1 << 20;
 pub(crate) const LONGEST_LINE: usize = 64 << 10;
 
 /// The words of which each line of interest has one.
-static WORDS: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    let words = [
-        "amdgpu",
-        "[drm",
-        "drmn",
-        "radv",
-        "AMDGPU",
-        "WEDGED=",
-        "DEVPATH=",
-        "TASK=",
-        "PID=",
-        "KERNEL[",
-        "UDEV ",
-        " hangs: ",
-        " hangs at 0x",
-        "Linux version ",
-        "ommand line: ",
-        "pcieport ",
-        "MESSAGE",
-        "_TRANSPORT=",
-        "MONOTONIC_TIMESTAMP=",
-        "__CURSOR=",
-        " [s=",
-        "timeout, signaled seq=",
-        "timeout, but soft recovered",
-        "page fault (src_id",
-        "PROTECTION_FAULT",
-        "in page starting at",
-        "UTCL2",
-        "Failing VM page",
-        "because the context is lost",
-        "last message was failed ret is",
-        "ailed to send message",
-        "BUG: ",
-        "kernel BUG at ",
-        "general protection fault",
-        "Unable to handle kernel ",
-        "[gpu_sched]",
-        "[ttm]",
-        "Killed process ",
-    ];
-    let words: Vec<_> = words.iter().map(|word| regex::escape(word)).collect();
+static WORDS: LazyLock<Option<Regex>> = LazyLock::new(|| any(CONTENT.iter().chain(&FORMS)));
+/// The words of which each message of interest has one.
+static CONTENTS: LazyLock<Option<Regex>> = LazyLock::new(|| any(&CONTENT));
+
+/// Words of formats: fields of the journal and of events, and the heads of events.
+const FORMS: [&str; 11] = [
+    "WEDGED=",
+    "DEVPATH=",
+    "TASK=",
+    "PID=",
+    "KERNEL[",
+    "UDEV ",
+    "MESSAGE",
+    "_TRANSPORT=",
+    "MONOTONIC_TIMESTAMP=",
+    "__CURSOR=",
+    " [s=",
+];
+
+/// Words of messages.
+const CONTENT: [&str; 29] = [
+    "amdgpu",
+    "[drm",
+    "drmn",
+    "radv",
+    "AMDGPU",
+    " hangs: ",
+    " hangs at 0x",
+    "Linux version ",
+    "ommand line: ",
+    "pcieport ",
+    "timeout, signaled seq=",
+    "timeout, but soft recovered",
+    "page fault (src_id",
+    "PROTECTION_FAULT",
+    "in page starting at",
+    "UTCL2",
+    "Failing VM page",
+    "because the context is lost",
+    "last message was failed ret is",
+    "ailed to send message",
+    "BUG: ",
+    "kernel BUG at ",
+    "general protection fault",
+    "Unable to handle kernel ",
+    "[gpu_sched]",
+    "[ttm]",
+    "Killed process ",
+    "INFO: task ",
+    "soft lockup",
+];
+
+/// Returns an expression for any of some words.
+fn any<'w>(words: impl IntoIterator<Item = &'w &'w str>) -> Option<Regex> {
+    let words: Vec<_> = words.into_iter().map(|word| regex::escape(word)).collect();
     Regex::new(&words.join("|")).ok()
-});
+}
+
+/// Returns `true` if a message may be of interest.
+pub(super) fn has_content(message: &[u8]) -> bool {
+    CONTENTS.as_ref().is_none_or(|words| words.is_match(message))
+}
 
 /// The lines that are of interest next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

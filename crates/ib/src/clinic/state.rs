@@ -71,10 +71,12 @@ impl Incident {
             End::Unknown if is_without_hang && self.of(Kind::NotStarted).next().is_some() => {
                 of("not-started", "the driver does not drive this GPU")
             }
-            End::Unknown if is_without_hang && self.of(Kind::PartFailed).next().is_some() => of(
-                "failed",
-                "a part of the GPU did not start; what needs it does not work until the machine is restarted",
-            ),
+            End::Unknown if self.is_resume_alone() || is_without_hang && self.of(Kind::PartFailed).next().is_some() => {
+                of(
+                    "failed",
+                    "a part of the GPU did not start; what needs it does not work until the machine is restarted",
+                )
+            }
             End::Unknown if is_without_hang => match cause(self).class {
                 Class::FirmwareMissing => of("unknown", "the inputs do not tell whether the driver started"),
                 Class::OutOfMemory => of(

@@ -228,3 +228,132 @@ fn an_innocent_context_of_radv_is_not_to_blame() {
         incidents("radv/amdgpu: The CS has been cancelled because the context is lost. This context is innocent.\n");
     assert_eq!((found.len(), cause(&found[0]).blame.0), (1, Blame::No));
 }
+
+#[test]
+fn a_fault_before_the_schedulers_firmware_is_stuck_is_the_cause_and_not_the_firmware() {
+    let lines = "\
+        864.1 [gfxhub] page fault (src_id:0 ring:88 vmid:8 pasid:32787)\n\
+        864.1  Process darktable pid 70131 thread worker 0 pid 70175\n\
+        864.1   in page starting at address 0x0000000000000000 from client 10\n\
+        864.1 GCVM_L2_PROTECTION_FAULT_STATUS:0x008012B0\n\
+        864.1 \t Faulty UTCL2 client ID: SQC (inst) (0x9)\n\
+        866.8 MES failed to respond to msg=REMOVE_QUEUE\n\
+        866.8 MES might be in unrecoverable state, issue a GPU reset\n\
+        866.8 GPU reset begin!\n\
+        867.8 MODE1 reset\n\
+        868.8 GPU reset(3) succeeded!\n";
+    assert_each(lines, (None, Some("darktable"), Class::PageFault, Blame::Yes, "recovered-vram-lost"));
+    let found = cause(&incidents(&log(lines, FORMS[0].1))[0]);
+    assert!(found.text.contains("null pointer") && found.text.contains("take the queue away"), "{}", found.text);
+    // The address space is ROCm's, for which RADV has no advice.
+    assert!(found.next[0].contains("AMD_SERIALIZE_KERNEL") && !found.next[0].contains("RADV"), "{:?}", found.next);
+    // Without the fault the firmware is all that is known.
+    let later: String = lines.split_inclusive('\n').skip(5).collect();
+    assert_eq!(cause(&incidents(&log(&later, FORMS[0].1))[0]).class, Class::SchedulerFirmware);
+}
+
+#[test]
+fn a_firmware_without_an_answer_and_without_a_hang_is_no_likely_cause_of_one() {
+    let lines = "732.1 MES failed to respond to msg=MISC (WAIT_REG_MEM)\n732.2 failed to reg_write_reg_wait\n";
+    assert_each(lines, (None, None, Class::SchedulerFirmware, Blame::No, "unknown"));
+    let found = cause(&incidents(&log(lines, FORMS[0].1))[0]);
+    assert_eq!(found.confidence, rules::Confidence::Possible);
+    assert!(found.text.contains("no reset follows"), "{}", found.text);
+}
+
+#[test]
+fn a_part_that_does_not_come_back_after_suspend_is_no_unfinished_reset() {
+    let lines = "\
+        121.9 MODE1 reset\n\
+        123.3 SMU is resumed successfully!\n\
+        124.5 IB test failed on gfx_0.0.0 (-110).\n\
+        124.6 ib ring test failed (-110).\n\
+        124.7 PM: dpm_run_callback(): pci_pm_resume returns -110\n\
+        124.8 PM: failed to resume async: error -110\n";
+    assert_each(lines, (None, None, Class::NotStarted, Blame::No, "failed"));
+    let found = cause(&incidents(&log(lines, FORMS[0].1))[0]);
+    assert!(found.text.contains("did not come back after suspend"), "{}", found.text);
+    // A reset because of a job is another matter.
+    let hung =
+        format!("121.8 ring gfx_0.0.0 timeout, signaled seq=900, emitted seq=901\n121.8 GPU reset begin!\n{lines}");
+    assert_eq!(incidents(&log(&hung, FORMS[0].1))[0].state().name, "unfinished");
+}
+
+#[test]
+fn a_driver_that_is_not_bound_says_why() {
+    let lines = "\
+        25.1 Will use PSP to load VCN firmware\n\
+        25.2 PSP create ring failed!\n\
+        25.3 probe with driver amdgpu failed with error -22\n";
+    assert_each(lines, (None, None, Class::NotStarted, Blame::No, "not-started"));
+    let found = cause(&incidents(&log(lines, FORMS[0].1))[0]);
+    assert!(found.text.contains("PSP refuses to create its ring"), "{}", found.text);
+}
+
+#[test]
+fn a_fault_of_the_multimedia_hub_has_no_advice_for_shaders() {
+    let lines = "\
+        230.1 [mmhub0] retry page fault (src_id:0 ring:0 vmid:5 pasid:32771, for process ffmpeg pid 2825 thread ffmpeg:cs0 pid 2826)\n\
+        230.1   in page starting at address 0x0000800148718000 from client 18\n\
+        230.1 VM_L2_PROTECTION_FAULT_STATUS:0x00540451\n\
+        230.1 \t Faulty UTCL2 client ID: 0x2\n";
+    assert_each(lines, (None, Some("ffmpeg"), Class::PageFault, Blame::Unknown, "continues"));
+    let found = cause(&incidents(&log(lines, FORMS[0].1))[0]);
+    assert!(found.next.iter().all(|next| !next.contains("RADV")), "{:?}", found.next);
+}
+
+#[test]
+fn lines_of_two_gpus_between_each_other_describe_each_its_own_fault() {
+    let log = "\
+        [  500.10] amdgpu 0000:03:00.0: [gfxhub] page fault (src_id:0 ring:24 vmid:4 pasid:10)\n\
+        [  500.10] amdgpu 0000:0b:00.0: [gfxhub] page fault (src_id:0 ring:24 vmid:5 pasid:11)\n\
+        [  500.11] amdgpu 0000:03:00.0:  Process game pid 1671 thread game:cs0 pid 1722\n\
+        [  500.11] amdgpu 0000:0b:00.0:  Process other pid 1 thread other:cs0 pid 2\n\
+        [  500.12] amdgpu 0000:03:00.0:   in page starting at address 0x00000043800e8000 from client 10\n\
+        [  500.12] amdgpu 0000:0b:00.0:   in page starting at address 0x0000004390000000 from client 10\n\
+        [  500.13] amdgpu 0000:0b:00.0: ring gfx_0.0.0 timeout, signaled seq=70, emitted seq=72\n\
+        [  500.14] amdgpu 0000:03:00.0: GCVM_L2_PROTECTION_FAULT_STATUS:0x00401031\n";
+    let found = incidents(log);
+    let fault = |gpu: &str| {
+        let of_gpu = found.iter().find(|incident| incident.gpu == line::Bus::parse(gpu)).unwrap();
+        let fault = &of_gpu.faults[0];
+        (fault.process.as_ref().unwrap().pid, fault.address, fault.status.map(|status| status.0))
+    };
+    assert_eq!(fault("0000:03:00.0"), (1671, Some(0x43_800e_8000), Some(0x0040_1031)));
+    assert_eq!(fault("0000:0b:00.0"), (1, Some(0x43_9000_0000), None));
+}
+
+#[test]
+fn a_thread_that_waits_in_the_driver_is_told_and_names_no_cause() {
+    let log = "\
+        [ 4712.310001] INFO: task kworker/u64:3:51234 blocked for more than 122 seconds.\n\
+        [ 4712.310005]       Tainted: G        W          6.12.30-amd64 #1 Debian 6.12.30-1\n\
+        [ 4712.310012] Workqueue: amdgpu-reset-dev drm_sched_job_timedout [gpu_sched]\n\
+        [ 4712.310019]  __schedule+0x505/0xbf0\n\
+        [ 4712.310021]  amdgpu_device_lock_reset_domain+0x1b/0x60 [amdgpu]\n\
+        [ 4712.310023]  amdgpu_job_timedout+0x21a/0x3a0 [amdgpu]\n";
+    let found = incidents(log);
+    let cause = cause(&found[0]);
+    assert_eq!((found.len(), cause.class, cause.confidence), (1, Class::Unknown, rules::Confidence::Unknown));
+    assert!(cause.text.contains("kworker/u64:3:51234") && cause.text.contains("amdgpu_device_lock_reset_domain"));
+    // A thread that waits for a disk is none of the driver's.
+    assert!(incidents(&log.replace("amdgpu_", "btrfs_").replace("[amdgpu]", "[btrfs]")).is_empty());
+    // Warnings have traces of the same form.
+    let warning = log.replace("INFO: task kworker/u64:3:51234 blocked for more than 122 seconds.", "WARNING: CPU: 1");
+    assert!(incidents(&warning).is_empty());
+}
+
+#[test]
+fn what_other_drivers_say_is_no_trouble_of_this_one() {
+    let log = "\
+        [  100.1] i915 0000:00:02.0: [drm] GPU HANG: ecode 12:1:85dffffb, in game [4011]\n\
+        [  101.2] i915 0000:00:02.0: [drm] *ERROR* [CRTC:80:pipe A] flip_done timed out\n\
+        [  102.2] [drm:drm_atomic_helper_wait_for_flip_done [drm_kms_helper]] *ERROR* [CRTC:51:pipe A] flip_done timed out\n\
+        [  102.3] [drm:drm_atomic_helper_wait_for_flip_done [drm_kms_helper]] *ERROR* [CRTC:51:head-0] flip_done timed out\n\
+        [  103.2] radeon 0000:01:00.0: ring 0 stalled for more than 10240msec\n\
+        [  103.4] NVRM: Xid (PCI:0000:01:00): 79, pid=1234, GPU has fallen off the bus.\n\
+        [  104.5] pcieport 0000:00:01.1: AER: Correctable error message received from 0000:00:01.1\n";
+    assert!(incidents(log).is_empty(), "{:#?}", incidents(log));
+    let own = log.replace("pipe A", "crtc-0");
+    assert!(!incidents(&own).is_empty());
+}

@@ -241,7 +241,25 @@ fn all_json_forms_of_the_journal_and_utf16_give_the_same() {
     let entries: Vec<_> = source.lines().map(entry).collect();
     let each = |form: &dyn Fn(&serde_json::Value) -> String| entries.iter().map(form).collect::<String>();
     let units: Vec<u16> = source.encode_utf16().collect();
+    let compact = serde_json::to_string(&entries).unwrap();
+    // Longer than the longest line, and than a block.
+    let other = serde_json::json!({"_TRANSPORT": "stdout", "MESSAGE": "of interest {to} \"nobody\""}).to_string();
+    let padded = format!("[{},{}]", format!("{other},").repeat(40_000), compact.trim_matches(['[', ']']));
+    let records: Vec<_> = entries
+        .iter()
+        .map(|entry| {
+            let micros: f64 = entry["__MONOTONIC_TIMESTAMP"].as_str().unwrap().parse().unwrap();
+            serde_json::json!({"pri": 3, "time": micros / 1e6, "msg": entry["MESSAGE"]})
+        })
+        .collect();
+    let renamed = compact.replace("\"MESSAGE\"", "\"message\"");
     let forms: Vec<(&str, Vec<u8>)> = vec![
+        ("an array on one line", compact.clone().into_bytes()),
+        ("a long array on one line", padded.into_bytes()),
+        ("an array on one line within an object", format!("{{\"entries\":{compact}}}").into_bytes()),
+        ("objects one after another on one line", each(&|entry| entry.to_string()).into_bytes()),
+        ("what collectors of logs make of it", renamed.into_bytes()),
+        ("dmesg --json on one line", serde_json::json!({"dmesg": records}).to_string().into_bytes()),
         ("json-pretty", each(&|entry| format!("{entry:#}\n")).into_bytes()),
         ("an array", serde_json::to_string_pretty(&entries).unwrap().into_bytes()),
         ("json-seq", each(&|entry| format!("\x1e{entry}\n")).into_bytes()),
@@ -259,7 +277,14 @@ fn all_json_forms_of_the_journal_and_utf16_give_the_same() {
         let start = incident.start.map(|start| start.to_string());
         assert_eq!(start.as_deref(), Some("771.000100 s after boot"), "{name}");
     }
-    // What a program wrote is not the kernel's.
+    // An array that was cut off loses its end alone.
+    let cut = incidents(&compact.as_bytes()[..compact.len() - 40]);
+    assert_eq!((cut.len(), cut[0].ring().map(|ring| ring.ring.as_str())), (1, Some("gfx_0.1.0")));
+    // What a program wrote is not the kernel's, and texts without a writer in a collector are of programs.
+    assert!(incidents(compact.replace("\"kernel\"", "\"stdout\"").as_bytes()).is_empty());
+    let of_programs = compact.replace("\"MESSAGE\"", "\"message\"").replace("\"_TRANSPORT\"", "\"level\"");
+    assert!(incidents(of_programs.as_bytes()).is_empty());
+    assert!(incidents(of_programs.replace("\"message\"", "\"msg\"").as_bytes()).is_empty());
     let evil = each(&|entry| format!("{entry:#}\n").replace("\"kernel\"", "\"stdout\""));
     assert!(incidents(evil.as_bytes()).is_empty());
 }
