@@ -50,7 +50,11 @@ pub use self::{
         Observer, PageFault, PressureLevel, VaLookup, VaMap, Verdict,
     },
 };
-pub(crate) use self::{device::installed_vram, memory::WeakResidents, queue::PageTables};
+pub(crate) use self::{
+    device::installed_vram,
+    memory::{PageTableChanges, WeakResidents},
+    queue::PageTables,
+};
 pub use amdgpu_hw::{Chip, Family, GfxLevel, Ip, MecQueue, Mecs, PciAddress, Peaks, Topology, Units, VramType};
 use amdgpu_uapi as kernel;
 pub use amdgpu_uapi::{

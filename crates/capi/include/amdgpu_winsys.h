@@ -513,6 +513,11 @@
 #define AGW_QUERY_VRAM_LOST 13
 
 /**
+ * IPs of which `agw_queue_create_user` makes queues, a bit `1 << AGW_IP_*` each; 0 where the chip or the kernel has no user queues.
+ */
+#define AGW_QUERY_USER_QUEUE_IPS 14
+
+/**
  * Includes the history of BOs and addresses in a dump.
  */
 #define AGW_DUMP_HISTORY (1 << 0)
@@ -541,6 +546,12 @@
  * The stream is never chained to another one, in either order.
  */
 #define AGW_STREAM_UNCHAINED (1 << 1)
+
+/**
+ * The commands are in system memory, also where VRAM would be faster. Streams for user queues of `AGW_IP_SDMA` need this: nothing
+ * flushes what the CPU wrote to VRAM before the engine reads it. Streams with `AGW_STREAM_SECONDARY` ignore it.
+ */
+#define AGW_STREAM_IN_SYSTEM_MEMORY (1 << 2)
 
 /**
  * The queue keeps streams, BOs and the members of sets alive until the submission has completed.
@@ -2884,10 +2895,10 @@ int32_t agw_queue_submit(const struct agw_queue *queue,
  * The functions for queues accept it, with these differences:
  *
  * * `agw_queue_submit` waits for the points of `waits` itself, because the kernel does not see the submission, and for the page tables
- *   (the fence of GEM_VA) before the doorbell, so that memory that was bound before may be used.
+ *   (the fence of GEM_VA) before the doorbell if anything was bound since the last submission, so that memory that was bound before may
+ *   be used.
  * * It signals binary sync objects with USERQ_SIGNAL, and points of timelines by a transfer from one.
  * * It accepts neither followers nor `AGW_SUBMIT_SECURE`. It executes `initial`, the streams and `last` in this order, each once.
- *   It keeps everything alive until the submission has completed, whatever `keep` says.
  * * `agw_queue_wait_idle` polls memory. A queue that hangs never becomes idle, and `agw_queue_check` knows of no loss: the kernel ends
  *   the fences of the signals instead.
  * * The last reference destroys the queue without a wait.

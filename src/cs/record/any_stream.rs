@@ -1,7 +1,10 @@
 //! Streams whose packet language is known at run time.
 
 use crate::{
-    cs::{CommandList, EncodeError, Execution, IbPool, Inclusion, RecordResult as Result, Stream, Target, pm4, sdma},
+    cs::{
+        CommandList, EncodeError, Execution, IbPlacement, IbPool, Inclusion, RecordResult as Result, Stream, Target,
+        pm4, sdma,
+    },
     vamgr::GpuVa,
     winsys::{Binding, Device, ResidencySet},
 };
@@ -67,6 +70,18 @@ impl AnyStream {
         Ok(match target {
             Target::Pm4(target) => Stream::new(device, target, dwords)?.into(),
             Target::Sdma(version) => Stream::new(device, version, dwords)?.into(),
+        })
+    }
+
+    /// Creates a stream with IBs in the given kind of memory, see [`Stream::with_placement`].
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`Stream::new`].
+    pub fn with_placement(device: &Device, target: Target, dwords: usize, placement: IbPlacement) -> Result<Self> {
+        Ok(match target {
+            Target::Pm4(target) => Stream::with_placement(device, target, dwords, placement)?.into(),
+            Target::Sdma(version) => Stream::with_placement(device, version, dwords, placement)?.into(),
         })
     }
 

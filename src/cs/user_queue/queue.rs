@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 
 use super::packets;
 use crate::{
-    cs::{CommandList, Target, UserQueueError, record::list::recorded::Recorded},
+    cs::{CommandList, Keep, Target, UserQueueError, record::list::recorded::Recorded},
     host_memory::{self, ArcRoom, NoHostMemory},
     winsys::{Binding, Deadline, Device, Error as WinsysError, Ip, PageTables, Resident, Syncobj, UserRing},
 };
@@ -20,7 +20,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// A user mode queue for command lists. A submission is not an ioctl: the IBs of its lists are called from a ring buffer of this
 /// process, which a doorbell write starts. Requires a kernel with user mode queues ([`UserRing`]).
 ///
-/// Submissions run in order. The memory that they use stays alive until they have ended, as with [`Queue`](crate::cs::Queue); if
+/// Submissions run in order. The memory that they use stays alive until they have ended, as with [`Queue`](crate::cs::Queue), unless
+/// [`submit_keeping`](UserQueue::submit_keeping) says otherwise; if
 /// the kernel refuses to destroy a dropped queue, that of unfinished submissions stays alive until the process ends.
 /// Memory that was bound since the last [`UserQueue::wait_for_bindings`] may not be in the page tables yet.
 ///
@@ -154,7 +155,37 @@ impl UserQueue {
     ///
     /// If an error is returned, no work was submitted.
     pub fn submit(&self, lists: &[&CommandList], memory: &[&dyn Resident]) -> Result<UserQueueFence, UserQueueError> {
-        let used = self.acquire_refs(lists, memory)?;
+        self.submit_keeping(lists, memory, Keep::Everything)
+    }
+
+    /// Submits like [`submit`](Self::submit), with a choice of the resources that the queue keeps alive. A driver whose callers keep them
+    /// alive, like those of Vulkan, uses [`Keep::Nothing`], so that lists are recorded again in the same memory without a new binding.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`submit`](Self::submit).
+    ///
+    /// ```
+    /// # use amdgpu_sim::{KernelRelease, SimDevice, SimOptions, profile};
+    /// use amdgpu_winsys::{cs::{Keep, Stream, UserQueue, sdma}, winsys::{Deadline, Device, Ip}};
+    ///
+    /// # let options = SimOptions { user_queues: true, ..SimOptions::of_kernel(KernelRelease::V6_17) };
+    /// # let device = Device::new(SimDevice::new(profile("navi31").ok_or("no such chip")?, options).open())?;
+    /// # let version = sdma::Version::of(device.info().gfx_level);
+    /// let queue = UserQueue::new(&device, Ip::Sdma)?;
+    /// let list = Stream::new(&device, version, 64)?.finish()?;
+    /// queue.wait_for_bindings(Deadline::NEVER)?;
+    /// queue.submit_keeping(&[&list], &[], Keep::Nothing)?.wait(Deadline::NEVER)?;
+    /// assert!(list.record_again(version).is_ok(), "the queue does not hold the list");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn submit_keeping(
+        &self,
+        lists: &[&CommandList],
+        memory: &[&dyn Resident],
+        keep: Keep,
+    ) -> Result<UserQueueFence, UserQueueError> {
+        let used = self.acquire_refs(lists, memory, keep)?;
         self.0.retire();
         let _turn = self.0.turn.lock();
         let mut used = Some(used);
@@ -181,8 +212,13 @@ impl UserQueue {
         Ok(UserQueueFence { shared: Arc::clone(&self.0), number })
     }
 
-    /// Takes references to the resources of a submission, which has no number yet.
-    fn acquire_refs(&self, lists: &[&CommandList], memory: &[&dyn Resident]) -> Result<Used, UserQueueError> {
+    /// Checks the resources of a submission, which has no number yet, and takes references to those that are kept.
+    fn acquire_refs(
+        &self,
+        lists: &[&CommandList],
+        memory: &[&dyn Resident],
+        keep: Keep,
+    ) -> Result<Used, UserQueueError> {
         for list in lists {
             if !list.recorded().is_of(&self.0.device) {
                 return Err(WinsysError::ForeignDevice { what: "command list" }.into());
@@ -191,20 +227,22 @@ impl UserQueue {
                 return Err(UserQueueError::WrongQueue { recorded: list.target(), queue: self.0.target });
             }
         }
-        let (mut bindings, mut outcome) = (Vec::new(), Ok(()));
+        let (mut bindings, mut named, mut is_foreign) = (Vec::new(), Ok(()), false);
         for memory in memory {
             memory.each_binding(&mut |binding| {
-                if outcome.is_ok() {
-                    outcome = host_memory::push(&mut bindings, binding.clone());
+                is_foreign |= *binding.device() != self.0.device;
+                if keep == Keep::Everything && named.is_ok() {
+                    named = host_memory::push(&mut bindings, binding.clone());
                 }
             });
         }
-        outcome.map_err(no_memory)?;
-        if bindings.iter().any(|binding| *binding.device() != self.0.device) {
+        if is_foreign {
             return Err(WinsysError::ForeignDevice { what: "memory" }.into());
         }
+        named.map_err(no_memory)?;
+        let kept = if keep == Keep::Nothing { &[] } else { lists };
         let mut recorded = Vec::new();
-        host_memory::extend(&mut recorded, lists.iter().map(|list| Arc::clone(list.recorded()))).map_err(no_memory)?;
+        host_memory::extend(&mut recorded, kept.iter().map(|list| Arc::clone(list.recorded()))).map_err(no_memory)?;
         Ok(Used { number: 0, _lists: recorded, _memory: bindings })
     }
 
@@ -234,7 +272,8 @@ impl UserQueue {
         Ok(self.0.state.lock().ring.signal(syncobjs)?)
     }
 
-    /// Waits until all bindings so far are in the page tables. Returns `false` if the deadline passes first.
+    /// Waits until all bindings so far are in the page tables. Returns `false` if the deadline passes first. Makes no ioctl if the
+    /// device has bound nothing since the last wait.
     ///
     /// # Errors
     ///

@@ -14,8 +14,8 @@ use crate::{
     uapi::{GpuvmFault, MemoryInfo, query},
     vamgr::{GpuVa, VaLease, VaManager, shard::CachePadded},
     winsys::{
-        BoHistory, Error, Event, GpuInfo, Kernel, Observer, OpenError, OpenFile, PageFault, RenderNode, Result,
-        UsageTracker, VaMap, bo::SharedHandles, watch::observer::notify,
+        BoHistory, Error, Event, GpuInfo, Kernel, Observer, OpenError, OpenFile, PageFault, PageTableChanges,
+        RenderNode, Result, UsageTracker, VaMap, bo::SharedHandles, watch::observer::notify,
     },
 };
 
@@ -70,6 +70,7 @@ struct OpenDevice {
     unbinds_by_closing: bool,
     /// The number of users of a reserved VMID. The kernel keeps one reservation for each file and does not count.
     vmid_users: Mutex<usize>,
+    page_table_changes: PageTableChanges,
     /// `true` if a context exists whose id is also the value of an unwritten answer.
     has_ambiguous_context: Mutex<bool>,
 }
@@ -159,6 +160,7 @@ impl Device {
             observer,
             unbinds_by_closing,
             vmid_users: Mutex::new(0),
+            page_table_changes: PageTableChanges::default(),
             has_ambiguous_context: Mutex::new(false),
         }))));
         // The span ends after the device has an owner, because a subscriber of traces may panic.
@@ -406,6 +408,12 @@ impl Device {
         drop(leaked);
         let (start, len) = (range.start(), range.len());
         tracing::error!(%start, len, "addresses leaked: the kernel refused to unbind them");
+    }
+
+    /// Returns the number of changes of the device's page tables.
+    #[inline]
+    pub(in crate::winsys) fn page_table_changes(&self) -> &PageTableChanges {
+        &self.state().page_table_changes
     }
 
     /// Reports an event to the observer. Without an observer, `event` is not called.

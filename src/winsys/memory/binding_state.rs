@@ -105,7 +105,9 @@ impl Part {
     fn map(self, bo: &Bo, at: GpuVa) -> Result<(), KernelError> {
         let mut argument = self.request(VaOperation::Map, bo.handle(), at);
         send(bo.device().kernel(), &mut argument)
-            .map_err(|errno| KernelError::of_range(GemVa::NAME, bo.handle(), at, self.len, errno))
+            .map_err(|errno| KernelError::of_range(GemVa::NAME, bo.handle(), at, self.len, errno))?;
+        bo.device().page_table_changes().note();
+        Ok(())
     }
 
     #[inline]

@@ -9,11 +9,11 @@ mod counted_set;
 mod map_once;
 #[expect(unsafe_code, reason = "memory that the GPU writes")]
 mod mapping;
+mod page_table_changes;
 mod reservation;
 mod residency_set;
 mod resident;
 
-pub(crate) use self::residency_set::WeakResidents;
 pub use self::{
     binding::Binding,
     bound::BoundRequest,
@@ -23,3 +23,4 @@ pub use self::{
     residency_set::{ResidencySet, Residents},
     resident::Resident,
 };
+pub(crate) use self::{page_table_changes::PageTableChanges, residency_set::WeakResidents};

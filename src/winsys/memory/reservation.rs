@@ -165,7 +165,9 @@ fn operate(
     let mut argument = argument(operation, range, backing, flags);
     send(device.kernel(), &mut argument).map_err(|errno| {
         Error::Kernel(KernelError::of_range(GemVa::NAME, argument.handle, range.start(), range.len(), errno))
-    })
+    })?;
+    device.page_table_changes().note();
+    Ok(())
 }
 
 impl Drop for Reservation {

@@ -4,7 +4,7 @@ use std::{
     mem,
     sync::{
         Arc,
-        atomic::{Ordering, fence},
+        atomic::{AtomicU64, Ordering, fence},
     },
 };
 
@@ -126,7 +126,9 @@ impl UserRing {
         );
         let (doorbell_map, ring_map, read_map, write_map, number_map) = maps;
         let room = ArcRoom::new().map_err(|error| error.of("a user queue"))?;
-        let page_tables = PageTables { done: Syncobj::new(device, false)?, point: Mutex::new(0), nothing };
+        device.page_table_changes().start();
+        let (done, point) = (Syncobj::new(device, false)?, Mutex::new(0));
+        let page_tables = PageTables { done, point, waited_for: AtomicU64::new(0), nothing };
         page_tables.wait(Deadline::NEVER)?;
         let queue = QueueId::create(
             device,
@@ -307,7 +309,8 @@ impl UserRing {
     /// Waits until the page tables contain all bindings made so far. Returns `false` if the deadline passes first. The CS
     /// ioctl waits for them by itself, but a doorbell does not.
     ///
-    /// Request: AMDGPU_GEM_VA (clear of an address range without bindings), with a point of a sync object.
+    /// Request: AMDGPU_GEM_VA (clear of an address range without bindings), with a point of a sync object; none if the device has bound
+    /// nothing since the last wait that ended in time.
     ///
     /// # Errors
     ///
@@ -335,6 +338,8 @@ pub(crate) struct PageTables {
     done: Syncobj,
     /// The last requested point.
     point: Mutex<u64>,
+    /// One more than the number of changes of the page tables that were waited for; 0 before the first wait.
+    waited_for: AtomicU64,
     /// An address range without bindings.
     nothing: VaLease,
 }
@@ -343,7 +348,13 @@ impl PageTables {
     /// Waits until the page tables contain all bindings made so far. Updates are executed in order, so an update of an
     /// unused range follows all earlier ones. The lock, which makes points rise, is held for the request but not for the
     /// wait.
+    ///
+    /// Makes no request if the device has bound nothing since an earlier wait that ended in time.
     pub(crate) fn wait(&self, deadline: Deadline) -> Result<bool> {
+        let changes = self.done.device().page_table_changes().count() + 1;
+        if self.waited_for.load(Ordering::SeqCst) >= changes {
+            return Ok(true);
+        }
         let mut point = self.point.lock();
         *point += 1;
         let mut argument = GemVaTimeline {
@@ -360,7 +371,11 @@ impl PageTables {
         let asked = *point;
         drop(point);
         sent.map_err(|errno| Error::Kernel(KernelError::new(GemVaTimeline::NAME, errno)))?;
-        self.done.wait_point(asked, deadline)
+        let is_reached = self.done.wait_point(asked, deadline)?;
+        if is_reached {
+            self.waited_for.fetch_max(changes, Ordering::SeqCst);
+        }
+        Ok(is_reached)
     }
 }
 

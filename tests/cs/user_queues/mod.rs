@@ -8,12 +8,13 @@ use std::sync::{
 use amdgpu_layers::{Counter, FaultInjector, Layer};
 use amdgpu_sim::{KernelRelease, SimDevice, SimKernel, SimOptions};
 use amdgpu_winsys::{
-    cs::{CommandList, Submission, UserQueue, UserQueueError},
+    cs::{CommandList, Keep, Submission, Target, UserQueue, UserQueueError},
     heaps::DeviceMemory,
-    uapi::{Argument, Userq},
+    uapi::{Argument, GemVaTimeline, Userq, VaFlags},
     vamgr::{GpuVa, VaError, VaRequest},
     winsys::{
-        Deadline, Device, Errno, Error as WinsysError, Event, Feature, Ip, Observer, OutOfRange, Syncobj, UserRing,
+        Deadline, Device, Errno, Error as WinsysError, Event, Feature, Ip, Observer, OutOfRange, Reservation, Syncobj,
+        UserRing,
     },
 };
 
@@ -84,6 +85,58 @@ fn submitting_and_waiting_are_no_ioctls() {
         assert_eq!(kernel.layer().ioctls(), before, "{ip}");
         assert_eq!(load(&memory, 0), 5);
     }
+}
+
+#[test]
+fn page_tables_are_waited_for_once_after_each_change_and_by_each_queue() {
+    let injector = Arc::new(FaultInjector::new(gpu().open()));
+    let kernel = Arc::new(Counter::default().over(Arc::clone(&injector)));
+    let device = Device::new(Arc::clone(&kernel)).unwrap();
+    let [first, second] = [Ip::Gfx, Ip::Sdma].map(|ip| UserQueue::new(&device, ip).unwrap());
+    let asked = |queue: &UserQueue| {
+        let before = kernel.layer().of(GemVaTimeline::REQUEST);
+        let outcome = queue.wait_for_bindings(job_time());
+        (kernel.layer().of(GemVaTimeline::REQUEST) - before, outcome)
+    };
+    // The second queue came with memory that is new to the first one.
+    assert_eq!([asked(&first), asked(&first), asked(&second)], [(1, Ok(true)), (0, Ok(true)), (0, Ok(true))]);
+    let memory = host_memory(&device, 4096);
+    assert_eq!([asked(&first), asked(&first)], [(1, Ok(true)), (0, Ok(true))], "a new binding");
+    assert_eq!([asked(&second), asked(&second)], [(1, Ok(true)), (0, Ok(true))], "the other queue asks for itself");
+    let lease = device.addresses().allocate(VaRequest::new(64 << 10)).unwrap();
+    let range = Reservation::new(&device, lease).map_err(|(_lease, error)| error).unwrap();
+    assert_eq!([asked(&first), asked(&first)], [(1, Ok(true)), (0, Ok(true))], "a reservation");
+    range.bind(0, 4096, memory.binding().bo(), 0, VaFlags::READABLE).unwrap();
+    assert_eq!([asked(&first), asked(&first)], [(1, Ok(true)), (0, Ok(true))], "a piece");
+    range.unbind(0, 4096).unwrap();
+    injector.fail_every_ioctl(GemVaTimeline::REQUEST, Errno::ENOMEM);
+    assert!(matches!(asked(&first), (1, Err(UserQueueError::Winsys(WinsysError::Kernel(_))))));
+    injector.stop();
+    assert_eq!([asked(&first), asked(&first)], [(1, Ok(true)), (0, Ok(true))], "what was refused is asked again");
+}
+
+#[test]
+fn a_queue_that_keeps_nothing_holds_neither_lists_nor_memory() {
+    let device = Device::new(gpu().open()).unwrap();
+    let (memory, own) = (host_memory(&device, 4096), UserQueue::new(&device, Ip::Gfx).unwrap());
+    let binding = memory.binding().clone();
+    let held = binding.handle_count();
+    let list = wait_for(&device, own.target(), at(&memory, 0), 1);
+    assert!(own.wait_for_bindings(job_time()).unwrap());
+    let kept = [Keep::Nothing, Keep::Lists, Keep::Everything].map(|keep| {
+        own.submit_keeping(&[&list], &[&binding], keep).unwrap();
+        binding.handle_count() - held
+    });
+    assert_eq!((kept, own.in_flight()), ([1, 1, 2], 3), "the list holds it once");
+    let other = Device::new(gpu().open()).unwrap();
+    let foreign = host_memory(&other, 4096);
+    let error = own.submit_keeping(&[&list], &[foreign.binding()], Keep::Nothing).unwrap_err();
+    assert_eq!(error, UserQueueError::Winsys(WinsysError::ForeignDevice { what: "memory" }));
+    poke(&memory, 0, 1);
+    own.submit_keeping(&[&list], &[], Keep::Nothing).unwrap().wait(job_time()).unwrap();
+    assert_eq!(own.in_flight(), 0);
+    let Target::Pm4(target) = own.target() else { panic!("packets of graphics") };
+    assert!(list.record_again(target).is_ok(), "nothing else has it");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::ffi::{CString, c_char, c_void};
 
-use amdgpu_winsys::winsys::{Device, Sensor};
+use amdgpu_winsys::winsys::{Device, Ip, Sensor, UserRing};
 
 use super::device::{agw_device, device};
 use crate::border::{
@@ -37,6 +37,8 @@ pub const AGW_QUERY_SHADER_CLOCK: u32 = 11;
 pub const AGW_QUERY_MEMORY_CLOCK: u32 = 12;
 /// Number of resets so far that lost the contents of VRAM.
 pub const AGW_QUERY_VRAM_LOST: u32 = 13;
+/// IPs of which `agw_queue_create_user` makes queues, a bit `1 << AGW_IP_*` each; 0 where the chip or the kernel has no user queues.
+pub const AGW_QUERY_USER_QUEUE_IPS: u32 = 14;
 
 /// The last VM fault of a device.
 #[repr(C)]
@@ -107,6 +109,14 @@ pub unsafe extern "C" fn agw_device_read_registers(
     })
 }
 
+fn user_queue_ips(device: &Device) -> Answer<u64> {
+    let mut ips = 0;
+    for ip in [Ip::Gfx, Ip::Compute, Ip::Sdma] {
+        ips |= u64::from(UserRing::is_supported(device, ip)?) << ip.raw();
+    }
+    Ok(ips)
+}
+
 fn number(device: &Device, id: u32) -> Answer<u64> {
     let sensor = |sensor| device.sensor(sensor).map(|value| u64::from(value.unwrap_or(0)));
     Ok(match id {
@@ -124,6 +134,7 @@ fn number(device: &Device, id: u32) -> Answer<u64> {
         AGW_QUERY_SHADER_CLOCK => sensor(Sensor::ShaderClock)?,
         AGW_QUERY_MEMORY_CLOCK => sensor(Sensor::MemoryClock)?,
         AGW_QUERY_VRAM_LOST => device.vram_lost_counter()?.into(),
+        AGW_QUERY_USER_QUEUE_IPS => user_queue_ips(device)?,
         _ => return Err(Failure::argument("id", "is no AGW_QUERY_*")),
     })
 }

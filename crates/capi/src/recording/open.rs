@@ -7,6 +7,14 @@ use amdgpu_winsys::{
 
 use crate::border::{Answer, Failure};
 
+/// The kind of a stream, from its flags.
+#[derive(Clone, Copy)]
+pub(crate) struct Kind {
+    pub(crate) is_secondary: bool,
+    /// `true` if IBs are in system memory wherever the stream executes itself.
+    pub(crate) is_in_system_memory: bool,
+}
+
 /// A stream that is being recorded.
 pub(crate) enum Open {
     /// For a ring of graphics, compute or SDMA.
@@ -33,12 +41,20 @@ macro_rules! each {
 
 impl Open {
     /// Creates a stream for the rings of an IP.
-    pub(super) fn new(device: &Device, ip: Ip, is_secondary: bool, dwords: usize) -> Answer<Self> {
+    pub(super) fn new(device: &Device, ip: Ip, kind: Kind, dwords: usize) -> Answer<Self> {
+        let Kind { is_secondary, is_in_system_memory } = kind;
         let Some(target) = Target::new(device.info().gfx_level, ip) else {
             // Lists are copied on these rings, which do not call.
-            let placement = if is_secondary { IbPlacement::Cached } else { IbPlacement::of(device.info(), 0) };
+            let placement = match kind {
+                Kind { is_secondary: true, .. } => IbPlacement::Cached,
+                Kind { is_in_system_memory: true, .. } => IbPlacement::System,
+                _ => IbPlacement::of(device.info(), 0),
+            };
             return Ok(Self::Video(VideoStream::with_placement(device, ip, dwords, placement)?));
         };
+        if is_in_system_memory && !is_secondary {
+            return Ok(Self::Packets(AnyStream::with_placement(device, target, dwords, IbPlacement::System)?));
+        }
         let start = if is_secondary { AnyStream::secondary } else { AnyStream::new };
         Ok(Self::Packets(start(device, target, dwords)?))
     }

@@ -5,7 +5,7 @@ use std::{ffi::c_void, sync::Arc};
 use amdgpu_hw::num::{index, wide};
 use amdgpu_winsys::winsys::Ip;
 
-use super::open::{List, Open};
+use super::open::{Kind, List, Open};
 use crate::{
     border::{
         AGW_ERROR_IN_USE, Answer, Contracted, Failure, Handle, IS_CHECKED, Out, Shell, broken, create, entry, release,
@@ -18,6 +18,9 @@ use crate::{
 pub const AGW_STREAM_SECONDARY: u32 = 1 << 0;
 /// The stream is never chained to another one, in either order.
 pub const AGW_STREAM_UNCHAINED: u32 = 1 << 1;
+/// The commands are in system memory, also where VRAM would be faster. Streams for user queues of `AGW_IP_SDMA` need this: nothing
+/// flushes what the CPU wrote to VRAM before the engine reads it. Streams with `AGW_STREAM_SECONDARY` ignore it.
+pub const AGW_STREAM_IN_SYSTEM_MEMORY: u32 = 1 << 2;
 
 /// A command stream and, after `agw_stream_finalize`, its command list.
 pub struct agw_stream {
@@ -75,7 +78,7 @@ pub(crate) struct StreamBody {
 pub(crate) struct Recording {
     pub(crate) stage: Stage,
     ip: Ip,
-    is_secondary: bool,
+    kind: Kind,
     dwords: usize,
 }
 
@@ -220,16 +223,20 @@ pub unsafe extern "C" fn agw_stream_create(
         let state = unsafe { self::device(device) }?;
         // SAFETY: the caller's promise.
         let stream = unsafe { Out::new(stream, "stream") }?;
-        if flags & !(AGW_STREAM_SECONDARY | AGW_STREAM_UNCHAINED) != 0 {
+        if flags & !(AGW_STREAM_SECONDARY | AGW_STREAM_UNCHAINED | AGW_STREAM_IN_SYSTEM_MEMORY) != 0 {
             return Err(Failure::argument("flags", "has unknown bits"));
         }
         let ip = ip(ip_type)?;
-        let (is_secondary, dwords) = (flags & AGW_STREAM_SECONDARY != 0, index(dwords));
-        let mut open = Open::new(&state.device, ip, is_secondary, dwords)?;
+        let kind = Kind {
+            is_secondary: flags & AGW_STREAM_SECONDARY != 0,
+            is_in_system_memory: flags & AGW_STREAM_IN_SYSTEM_MEMORY != 0,
+        };
+        let dwords = index(dwords);
+        let mut open = Open::new(&state.device, ip, kind, dwords)?;
         let head =
             agw_stream_head { window: window(&mut open), user: std::ptr::null_mut(), ip: ip_type, is_chained: 0 };
         let is_unchained = flags & AGW_STREAM_UNCHAINED != 0;
-        let recording = Recording { stage: Stage::Open(open), ip, is_secondary, dwords };
+        let recording = Recording { stage: Stage::Open(open), ip, kind, dwords };
         let body = StreamBody { recording: Contracted::new(recording), is_unchained, state: Arc::clone(state) };
         let made = create(head, body)?;
         stream.put(made);
@@ -311,9 +318,9 @@ pub unsafe extern "C" fn agw_stream_reset(stream: *mut agw_stream) -> i32 {
         // SAFETY: the caller promises that nothing else uses the stream until this call returns. `record` has returned and given its
         // access up, so this is the only one.
         let Some(mut recording) = (unsafe { body.recording.change() }) else { return Err(busy("stream")) };
-        let Recording { stage, ip, is_secondary, dwords } = &mut *recording;
+        let Recording { stage, ip, kind, dwords } = &mut *recording;
         let empty = Stage::Poisoned { code: AGW_ERROR_IN_USE, text: String::new() };
-        let anew = || Open::new(&body.state.device, *ip, *is_secondary, *dwords);
+        let anew = || Open::new(&body.state.device, *ip, *kind, *dwords);
         let opened = match std::mem::replace(stage, empty) {
             Stage::Open(mut open) => {
                 open.clear();

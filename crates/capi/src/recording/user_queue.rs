@@ -25,10 +25,10 @@ use crate::{
 /// The functions for queues accept it, with these differences:
 ///
 /// * `agw_queue_submit` waits for the points of `waits` itself, because the kernel does not see the submission, and for the page tables
-///   (the fence of GEM_VA) before the doorbell, so that memory that was bound before may be used.
+///   (the fence of GEM_VA) before the doorbell if anything was bound since the last submission, so that memory that was bound before may
+///   be used.
 /// * It signals binary sync objects with USERQ_SIGNAL, and points of timelines by a transfer from one.
 /// * It accepts neither followers nor `AGW_SUBMIT_SECURE`. It executes `initial`, the streams and `last` in this order, each once.
-///   It keeps everything alive until the submission has completed, whatever `keep` says.
 /// * `agw_queue_wait_idle` polls memory. A queue that hangs never becomes idle, and `agw_queue_check` knows of no loss: the kernel ends
 ///   the fences of the signals instead.
 /// * The last reference destroys the queue without a wait.
@@ -89,7 +89,7 @@ impl NumberedUserQueue {
         let bos = named.bos.iter().map(|bo| bo as &dyn Resident);
         let memory: Few<&dyn Resident> =
             bos.chain(members.iter().flat_map(|set| set.iter()).map(|bo| bo as &dyn Resident)).collect();
-        let fence = self.queue.submit(lists, &memory)?;
+        let fence = self.queue.submit_keeping(lists, &memory, named.options.keep)?;
         self.retire();
         let mut order = self.order.lock();
         order.last += 1;

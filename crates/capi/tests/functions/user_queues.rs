@@ -1,8 +1,16 @@
 //! User queues behind the functions for queues.
 
-use std::ptr::{null, null_mut};
+use std::{
+    ptr::{null, null_mut},
+    sync::Arc,
+};
 
+use amdgpu_layers::{Counter, Layer as _};
 use amdgpu_sim::{KernelRelease, SimDevice, SimKernel, SimOptions, profile};
+use amdgpu_winsys::{
+    uapi::{Argument as _, GemVaTimeline},
+    winsys::Kernel,
+};
 use amdgpu_winsys_c::{border::*, objects::*, recording::*};
 
 use super::{emit, kernel, ok, request, store, submission};
@@ -27,7 +35,11 @@ struct Bench {
 impl Bench {
     /// Opens a device with a user queue for graphics.
     fn new() -> Self {
-        let device = device_of_kernel(with_user_queues()).unwrap();
+        Self::on(with_user_queues())
+    }
+
+    fn on(kernel: impl Kernel + 'static) -> Self {
+        let device = device_of_kernel(kernel).unwrap();
         let (mut ctx, mut queue, mut stream, mut done) = (null_mut(), null_mut(), null_mut(), null_mut());
         let (mut bo, mut pointer) = (null_mut(), null_mut());
         ok!(agw_ctx_create(device, AGW_PRIORITY_NORMAL, &raw mut ctx));
@@ -95,6 +107,55 @@ fn a_submission_signals_points_and_sync_objects_and_its_numbers_rise() {
     ok!(agw_queue_check(bench.queue));
     // SAFETY: the one reference.
     unsafe { agw_sync_destroy(binary) };
+}
+
+#[test]
+fn what_is_recorded_again_in_the_same_memory_is_submitted_without_a_question_about_page_tables() {
+    let kernel = Arc::new(Counter::default().over(with_user_queues()));
+    let bench = Bench::on(Arc::clone(&kernel));
+    let point = agw_sync_point { sync: bench.done, point: 0 };
+    let mut asked = [0; 3];
+    for (asked, value) in asked.iter_mut().zip(1..) {
+        bench.record(value);
+        let streams = [bench.stream.cast_const()];
+        let again = agw_submission { keep: AGW_SUBMIT_KEEP_NOTHING, ..submission(&streams, &[point]) };
+        let before = kernel.layer().of(GemVaTimeline::REQUEST);
+        ok!(agw_queue_submit(bench.queue, &raw const again, null_mut()));
+        *asked = kernel.layer().of(GemVaTimeline::REQUEST) - before;
+        ok!(agw_sync_wait(&raw const point, 1, 0, u64::MAX));
+        assert_eq!(bench.word(), value);
+        ok!(agw_stream_reset(bench.stream));
+    }
+    assert_eq!(asked, [1, 0, 0], "the bindings are new to the first submission alone");
+}
+
+#[test]
+fn a_query_tells_the_ips_that_have_user_queues() {
+    let of = |kernel: SimKernel| {
+        let (device, mut ips) = (device_of_kernel(kernel).unwrap(), u64::MAX);
+        ok!(agw_device_query(device, AGW_QUERY_USER_QUEUE_IPS, &raw mut ips));
+        // SAFETY: the one reference.
+        unsafe { agw_device_unref(device) };
+        ips
+    };
+    assert_eq!(of(with_user_queues()), 1 << AGW_IP_GFX | 1 << AGW_IP_COMPUTE | 1 << AGW_IP_SDMA);
+    assert_eq!(of(kernel()), 0);
+}
+
+#[test]
+fn a_stream_is_in_system_memory_on_request() {
+    let bench = Bench::new();
+    let gtt_of = |flags| {
+        let (mut stream, mut gtt) = (null_mut(), [0; 2]);
+        ok!(agw_device_query(bench.device, AGW_QUERY_OWN_GTT, &raw mut gtt[0]));
+        ok!(agw_stream_create(bench.device, AGW_IP_SDMA, flags, 64, &raw mut stream));
+        ok!(agw_device_query(bench.device, AGW_QUERY_OWN_GTT, &raw mut gtt[1]));
+        // SAFETY: the one reference.
+        unsafe { agw_stream_destroy(stream) };
+        gtt[1] - gtt[0]
+    };
+    assert_eq!(gtt_of(0), 0, "VRAM of a GPU that has some");
+    assert!(gtt_of(AGW_STREAM_IN_SYSTEM_MEMORY) >= 256);
 }
 
 #[test]
