@@ -40,6 +40,39 @@ pub trait Memory {
     /// [`MemoryFault`] with the first address that cannot be written.
     fn store(&self, va: u64, data: &[u8]) -> Result<(), MemoryFault>;
 
+    /// Reads elements of `bytes` bytes, one for each address, into `out`, where they follow each other. Elements that cannot be read
+    /// are zero.
+    ///
+    /// This is called for the pixels of a wave, so that implementations can look a page up once.
+    ///
+    /// # Errors
+    ///
+    /// [`MemoryFault`] of the first element that cannot be read.
+    fn load_elements(&self, addresses: &[u64], bytes: usize, out: &mut [u8]) -> Result<(), MemoryFault> {
+        let mut result = Ok(());
+        for (&va, element) in addresses.iter().zip(out.chunks_exact_mut(bytes)) {
+            let loaded = self.load(va, element);
+            if loaded.is_err() {
+                element.fill(0);
+            }
+            result = result.and(loaded);
+        }
+        result
+    }
+
+    /// Writes elements of `bytes` bytes, one for each address, in order. Elements that cannot be written are dropped.
+    ///
+    /// # Errors
+    ///
+    /// [`MemoryFault`] of the first element that cannot be written.
+    fn store_elements(&self, addresses: &[u64], bytes: usize, data: &[u8]) -> Result<(), MemoryFault> {
+        let mut result = Ok(());
+        for (&va, element) in addresses.iter().zip(data.chunks_exact(bytes)) {
+            result = result.and(self.store(va, element));
+        }
+        result
+    }
+
     /// Returns `true` if the draw should end because its job has ended.
     fn is_stopped(&self) -> bool {
         false

@@ -2,6 +2,7 @@
 
 pub(super) mod bias;
 pub(super) mod quad;
+pub(super) mod rows;
 pub(super) mod samples;
 pub(super) mod setup;
 pub(super) mod shapes;

@@ -12,6 +12,8 @@ pub(in crate::execute) struct Quad {
     /// The samples of each pixel that are covered.
     pub(in crate::execute) coverage: [u16; 4],
     pub(in crate::execute) primitive: u16,
+    /// The number of the part of a primitive in the draw: quads of the same part share no sample.
+    pub(in crate::execute) part: u64,
     pub(in crate::execute) is_front: bool,
     pub(in crate::execute) layer: u32,
     pub(in crate::execute) range: [f32; 2],

@@ -28,11 +28,11 @@ pub(in crate::execute) struct Values {
 /// A triangle, or a rectangle of which a triangle is half.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::execute) struct Area {
-    corners: [ScreenCorner; 3],
+    pub(super) corners: [ScreenCorner; 3],
     /// Twice the area, negative if the corners go round counter-clockwise.
-    twice: i64,
-    bits: u32,
-    is_rectangle: bool,
+    pub(super) twice: i64,
+    pub(super) bits: u32,
+    pub(super) is_rectangle: bool,
     /// The bias that is added to depths.
     pub(in crate::execute) bias: f64,
     /// `true` if right and bottom edges belong to the area: see [`Flaw::WrongEdge`](crate::Flaw::WrongEdge).
@@ -69,13 +69,6 @@ impl Area {
         Rectangle { first: [left, top], end: [right, bottom] }
     }
 
-    /// Returns a place in a pixel, given in sixteenths of a pixel from its centre.
-    fn place(&self, [x, y]: [i32; 2], place: [i8; 2]) -> [i64; 2] {
-        let half = 1_i64 << self.bits >> 1;
-        let part = |sixteenths: i8| (i64::from(sixteenths) << self.bits) >> 4;
-        [(i64::from(x) << self.bits) + half + part(place[0]), (i64::from(y) << self.bits) + half + part(place[1])]
-    }
-
     /// Returns the larger of the changes of depth from pixel to pixel along both axes.
     pub(in crate::execute) fn slope(&self) -> f64 {
         let [a, b, c] = &self.corners;
@@ -103,7 +96,7 @@ impl Area {
 
     /// Returns `true` if a place in a pixel is inside, or on a top or left edge.
     pub(in crate::execute) fn covers(&self, pixel: [i32; 2], place: [i8; 2]) -> bool {
-        let place = self.place(pixel, place);
+        let place = place_in_pixel(pixel, place, self.bits);
         if self.is_rectangle {
             let [px, py] = place;
             let inside = |at: i64, of: fn(&ScreenCorner) -> i64| {
@@ -121,7 +114,7 @@ impl Area {
     /// Returns the values at a place in a pixel, which may be outside.
     pub(in crate::execute) fn values(&self, pixel: [i32; 2], place: [i8; 2]) -> Values {
         let area = self.twice.abs() as f64;
-        let weights = self.edges(self.place(pixel, place)).map(|(value, _)| value as f64 / area);
+        let weights = self.edges(place_in_pixel(pixel, place, self.bits)).map(|(value, _)| value as f64 / area);
         let sum = |of: &dyn Fn(&ScreenCorner) -> f64| -> f64 {
             weights.iter().zip(&self.corners).map(|(weight, corner)| weight * of(corner)).sum()
         };
@@ -131,6 +124,13 @@ impl Area {
         let linear = [1, 2].map(|vertex: usize| sum(&|corner| corner.linear[vertex]) as f32);
         Values { perspective, linear, z: (sum(&|corner| corner.z) + self.bias) as f32, w: (1.0 / inverse) as f32 }
     }
+}
+
+/// Returns a place in a pixel in units of the snapping, given in sixteenths of a pixel from its centre.
+pub(super) fn place_in_pixel([x, y]: [i32; 2], place: [i8; 2], bits: u32) -> [i64; 2] {
+    let half = 1_i64 << bits >> 1;
+    let part = |sixteenths: i8| (i64::from(sixteenths) << bits) >> 4;
+    [(i64::from(x) << bits) + half + part(place[0]), (i64::from(y) << bits) + half + part(place[1])]
 }
 
 /// Returns a coordinate in units of the snapping.

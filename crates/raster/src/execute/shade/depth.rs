@@ -1,10 +1,10 @@
 //! The tests of depth and stencil.
 
 use crate::execute::{
-    cover::quad::Quad,
+    cover::quad::{Quad, bits},
     target::plane::Plane,
     target::targets::Targets,
-    target::value::{Access, number, stored},
+    target::value::{Access, element, number, stored},
 };
 use crate::{Depth, DrawState, Flaw};
 
@@ -117,4 +117,92 @@ pub(in crate::execute) fn test(
         access.store(at, bytes, new.into());
     }
     passes
+}
+
+/// A sample that is tested, in memory.
+struct Place {
+    quad: usize,
+    lane: usize,
+    sample: u32,
+    z: f32,
+}
+
+/// Tests the samples of quads that have none in common, and leaves them those that pass.
+pub(in crate::execute) fn test_quads(
+    state: &DrawState,
+    targets: &mut Targets,
+    access: &mut Access<'_>,
+    quads: &mut [Quad],
+) {
+    if targets.depth.is_none() && targets.stencil.is_none() {
+        return;
+    }
+    if targets.stencil.is_none() && state.depth.faces.is_none() && state.depth.bounds.is_none() {
+        depths(state, targets, access, quads);
+        return;
+    }
+    for quad in quads {
+        for lane in 0..4 {
+            let mut passing = 0;
+            for sample in bits(quad.samples[lane]) {
+                let tested = Tested::new(quad, lane, sample);
+                passing |= u16::from(test(state, targets, access, &tested)) << sample;
+            }
+            quad.samples[lane] = passing;
+        }
+    }
+}
+
+/// Tests depth alone: all samples are read, and those that pass are written.
+fn depths(state: &DrawState, targets: &mut Targets, access: &mut Access<'_>, quads: &mut [Quad]) {
+    let depth = &state.depth;
+    let format = depth.plane.map_or(3, |plane| plane.format);
+    let Targets { depth: Some(plane), htile, .. } = targets else { return };
+    let (mut places, mut addresses) = (Vec::new(), Vec::new());
+    for (index, quad) in quads.iter_mut().enumerate() {
+        for lane in 0..4 {
+            let [x, y] = quad.pixel(lane).map(|at| at as u32);
+            let mut inside = 0;
+            for sample in bits(quad.samples[lane]) {
+                // Pixels outside of the target are not drawn.
+                let Some(at) = plane.address([x, y, quad.layer], sample) else { continue };
+                if let Some(htile) = htile.as_mut()
+                    && let Err(word) = htile.open(access, [x, y, quad.layer], [Some(plane), None])
+                {
+                    access.compressed = access.compressed.or(Some(word));
+                }
+                inside |= 1 << sample;
+                addresses.push(at);
+                places.push(Place { quad: index, lane, sample, z: quad.depth(lane, sample) });
+            }
+            quad.samples[lane] = inside;
+        }
+    }
+    let bytes = plane.bytes;
+    let mut old = Vec::new();
+    access.load_all(&addresses, bytes, &mut old);
+    let writes = depth.writes && !depth.is_read_only && state.flaw != Some(Flaw::StaleDepth);
+    let (mut changed, mut data) = (Vec::new(), Vec::new());
+    for (index, place) in places.iter().enumerate() {
+        let quad = &mut quads[place.quad];
+        let z = match depth.clears[0] {
+            Some(clear) => f32::from_bits(clear),
+            None if depth.is_unclamped => place.z,
+            None => {
+                let [low, high] = quad.range;
+                place.z.max(low.min(high)).min(high.max(low))
+            }
+        };
+        let new = stored(format, z);
+        let passes = depth.test.is_none_or(|compare| {
+            compare.passes(number(format, new), number(format, element(&old, bytes, index) as u32))
+        });
+        if !passes {
+            quad.samples[place.lane] &= !(1 << place.sample);
+        } else if writes {
+            changed.push(addresses[index]);
+            data.extend_from_slice(&new.to_le_bytes()[..bytes]);
+        }
+    }
+    access.store_all(&changed, bytes, &data);
 }

@@ -2,7 +2,9 @@
 
 use crate::execute::{
     cover::quad::{Quad, Sampled, bits},
+    cover::rows::{Needs, Rows},
     cover::samples,
+    cover::setup::Values,
     cover::shapes::{Shape, Shaper, Vertices},
     geometry::vertices::{Drawable, Group},
     interface::{Drawn, Ended, Interpolant, Memory, PixelWave, Shaders},
@@ -14,32 +16,52 @@ use amdgpu_hw::GfxLevel;
 
 use crate::{DrawState, Rectangle, Topology};
 
+/// The number of quads that are tested at once: as many as a wave has.
+const MOST_FRESH: usize = 16;
+
 /// Draws the primitives of a draw.
 pub(in crate::execute) struct Pixels<'d> {
     pub(in crate::execute) state: &'d DrawState,
     pub(in crate::execute) targets: Targets,
     pub(in crate::execute) access: Access<'d>,
     pub(in crate::execute) drawn: Drawn,
+    /// The quads of a part of a primitive that are not tested yet.
+    fresh: Vec<Quad>,
     quads: Vec<Quad>,
     primitives: Vec<Vec<Interpolant>>,
     pub(in crate::execute) is_early: bool,
+    needs: Needs,
+    /// The samples of the pixels of a quad that may be drawn, if those of all quads are the same.
+    drawable: Option<[u16; 4]>,
 }
 
 /// The primitive whose quads are made.
-struct Current {
+struct Current<'g> {
     layer: u32,
     range: [f32; 2],
     bounds: Rectangle,
-    /// Its attributes, until a wave has them.
-    attributes: Option<Vec<Interpolant>>,
+    group: &'g Group,
+    drawable: Drawable,
+    provoking: usize,
+    is_front: bool,
     /// Its number in the wave that is filled.
     number: Option<u16>,
 }
 
 impl<'d> Pixels<'d> {
     pub(in crate::execute) fn new(state: &'d DrawState, targets: Targets, memory: &'d dyn Memory) -> Self {
+        let loaded = |inputs: u32| state.inputs.placed & state.inputs.loaded & inputs != 0;
+        let needs = Needs {
+            perspective: loaded(0xf),
+            linear: loaded(0x70),
+            depth: loaded(1 << 10) || targets.depth.is_some() || targets.stencil.is_some(),
+            w: loaded(1 << 3 | 1 << 11),
+        };
         Self {
             state,
+            needs,
+            drawable: drawable(state),
+            fresh: Vec::new(),
             targets,
             access: Access { memory, fault: None, compressed: None },
             drawn: Drawn::default(),
@@ -88,59 +110,121 @@ impl<'d> Pixels<'d> {
         if let Some([width, height]) = self.targets.size {
             bounds = bounds.and(&Rectangle { first: [0; 2], end: [width as i32, height as i32] });
         }
-        let attributes = Some(group.attributes(state, drawable, provoking));
-        let mut current = Current { layer, range: viewport.depth, bounds, attributes, number: None };
+        let mut current =
+            Current { layer, range: viewport.depth, bounds, group, drawable, provoking, is_front: true, number: None };
         for (shape, is_front) in shapes {
             self.drawn.primitives += 1;
-            self.shape(&shape, is_front, &mut current, shaders)?;
+            current.is_front = is_front;
+            self.shape(&shape, &mut current, shaders)?;
         }
         Ok(())
     }
 
     /// Draws a part of a primitive.
-    fn shape(
-        &mut self,
-        shape: &Shape,
-        is_front: bool,
-        current: &mut Current,
-        shaders: &mut dyn Shaders,
-    ) -> Result<(), Ended> {
+    fn shape(&mut self, shape: &Shape, current: &mut Current<'_>, shaders: &mut dyn Shaders) -> Result<(), Ended> {
         let bounds = shape.bounds().and(&current.bounds);
         if bounds.is_empty() {
             return Ok(());
         }
+        let rows = if let Shape::Area(area) = shape { Some(Rows::new(area)) } else { None };
         for y in (bounds.first[1] & !1..bounds.end[1]).step_by(2) {
             if self.access.memory.is_stopped() {
                 return Err(Ended::Stopped);
             }
-            for x in (bounds.first[0] & !1..bounds.end[0]).step_by(2) {
-                let coverage = [0, 1, 2, 3].map(|lane: usize| {
-                    let pixel = [x + (lane as i32 & 1), y + (lane as i32 >> 1)];
-                    if bounds.contains(pixel[0], pixel[1]) { self.coverage(shape, pixel, lane) } else { 0 }
-                });
-                if coverage == [0; 4] {
-                    continue;
-                }
-                let quad = Quad {
-                    x,
-                    y,
-                    samples: coverage,
-                    coverage,
-                    primitive: 0,
-                    is_front,
-                    layer: current.layer,
-                    range: current.range,
-                    values: [0, 1, 2, 3].map(|lane| shape.values([x + (lane & 1), y + (lane >> 1)], [0; 2])),
-                    sampled: None,
-                };
-                if self.state.samples == 1 {
-                    self.quad(quad, current, shaders)?;
-                } else {
-                    self.iterations(&quad, shape, current, shaders)?;
+            match &rows {
+                Some(rows) => self.rows(shape, rows, (y, &bounds), current, shaders)?,
+                None => {
+                    for x in (bounds.first[0] & !1..bounds.end[0]).step_by(2) {
+                        let coverage = [0, 1, 2, 3].map(|lane: usize| {
+                            let pixel = [x + (lane as i32 & 1), y + (lane as i32 >> 1)];
+                            if bounds.contains(pixel[0], pixel[1]) { self.coverage(shape, pixel, lane) } else { 0 }
+                        });
+                        if coverage != [0; 4] {
+                            let values =
+                                [0, 1, 2, 3].map(|lane| shape.values([x + (lane & 1), y + (lane >> 1)], [0; 2]));
+                            self.covered([x, y], (coverage, values), shape, current, shaders)?;
+                        }
+                    }
                 }
             }
         }
+        self.settle(current, shaders)
+    }
+
+    /// Draws two rows of an area, of which each sample covers a span of pixels.
+    fn rows(
+        &mut self,
+        shape: &Shape,
+        rows: &Rows,
+        (y, bounds): (i32, &Rectangle),
+        current: &mut Current<'_>,
+        shaders: &mut dyn Shaders,
+    ) -> Result<(), Ended> {
+        let samples = (self.state.samples as usize).clamp(1, 16);
+        let mut spans = [[[0; 2]; 16]; 4];
+        let [mut first, mut end] = [bounds.end[0], bounds.first[0]];
+        for (lane, spans) in spans.iter_mut().enumerate() {
+            let row = y + (lane as i32 >> 1);
+            if row < bounds.first[1] || row >= bounds.end[1] {
+                continue;
+            }
+            for (span, place) in spans.iter_mut().zip(&self.state.sampling.places[lane]).take(samples) {
+                *span = rows.span(row, *place, [bounds.first[0], bounds.end[0]]);
+                if span[0] < span[1] {
+                    first = first.min(span[0]);
+                    end = end.max(span[1]);
+                }
+            }
+        }
+        for x in (first & !1..end).step_by(2) {
+            let coverage = [0, 1, 2, 3].map(|lane: usize| {
+                let at = x + (lane as i32 & 1);
+                let mut covered = 0;
+                for (sample, span) in spans[lane].iter().take(samples).enumerate() {
+                    covered |= u16::from(span[0] <= at && at < span[1]) << sample;
+                }
+                match self.drawable {
+                    Some(drawable) => covered & drawable[lane],
+                    None if covered == 0 => 0,
+                    None => covered & self.may_draw([at, y + (lane as i32 >> 1)]),
+                }
+            });
+            if coverage != [0; 4] {
+                let values = rows.quad([x, y], self.needs);
+                self.covered([x, y], (coverage, values), shape, current, shaders)?;
+            }
+        }
         Ok(())
+    }
+
+    /// Draws a quad of which a sample is covered.
+    fn covered(
+        &mut self,
+        [x, y]: [i32; 2],
+        (coverage, values): ([u16; 4], [Values; 4]),
+        shape: &Shape,
+        current: &mut Current<'_>,
+        shaders: &mut dyn Shaders,
+    ) -> Result<(), Ended> {
+        let quad = Quad {
+            x,
+            y,
+            samples: coverage,
+            coverage,
+            primitive: 0,
+            part: self.drawn.primitives,
+            is_front: current.is_front,
+            layer: current.layer,
+            range: current.range,
+            values,
+            sampled: None,
+        };
+        if self.state.samples == 1 {
+            self.fresh.push(quad);
+        } else {
+            self.iterations(&quad, shape);
+        }
+        if self.fresh.len() >= MOST_FRESH { self.settle(current, shaders) } else { Ok(()) }
     }
 
     /// Returns the samples of a pixel that a shape covers and that may be drawn.
@@ -155,13 +239,7 @@ impl<'d> Pixels<'d> {
     }
 
     /// Draws a quad of several samples, once or for each of its iterations.
-    fn iterations(
-        &mut self,
-        quad: &Quad,
-        shape: &Shape,
-        current: &mut Current,
-        shaders: &mut dyn Shaders,
-    ) -> Result<(), Ended> {
+    fn iterations(&mut self, quad: &Quad, shape: &Shape) {
         let sampling = &self.state.sampling;
         let lanes = [0, 1, 2, 3];
         let mut sampled = Sampled {
@@ -199,34 +277,46 @@ impl<'d> Pixels<'d> {
                 own.own = lanes.map(|lane| shape.values(quad.pixel(lane), places[lane]));
                 own.place = places.map(|place| place.map(|at| 0.5 + f32::from(at) / 16.0));
             }
-            let one = Quad { samples, sampled: Some(Box::new(own)), ..*quad };
-            self.quad(one, current, shaders)?;
+            self.fresh.push(Quad { samples, sampled: Some(Box::new(own)), ..*quad });
         }
+    }
+
+    /// Tests the quads of a part that wait for it, and gives what is left to the wave that is filled.
+    fn settle(&mut self, current: &mut Current<'_>, shaders: &mut dyn Shaders) -> Result<(), Ended> {
+        let mut fresh = std::mem::take(&mut self.fresh);
+        let has_shader = self.state.has_pixel_shader();
+        if self.is_early || !has_shader {
+            depth::test_quads(self.state, &mut self.targets, &mut self.access, &mut fresh);
+        }
+        if has_shader {
+            for quad in fresh.drain(..).filter(|quad| quad.samples != [0; 4]) {
+                self.quad(quad, current, shaders)?;
+            }
+        } else {
+            // Depth and stencil alone.
+            let passed = |quad: &Quad| quad.samples.iter().map(|samples| u64::from(samples.count_ones())).sum::<u64>();
+            self.drawn.passed += fresh.iter().map(passed).sum::<u64>();
+            self.drawn.fault = self.drawn.fault.or(self.access.fault);
+            fresh.clear();
+        }
+        self.fresh = fresh;
         Ok(())
     }
 
-    /// Draws a quad: tests it, and gives what is left to the wave that is filled.
-    fn quad(&mut self, mut quad: Quad, current: &mut Current, shaders: &mut dyn Shaders) -> Result<(), Ended> {
-        if self.is_early {
-            quad.samples = self.test(&quad);
-            if quad.samples == [0; 4] {
-                return Ok(());
-            }
-        }
-        if !self.state.has_pixel_shader() {
-            self.without_shader(&quad);
-            return Ok(());
-        }
+    /// Gives a quad to the wave that is filled.
+    fn quad(&mut self, mut quad: Quad, current: &mut Current<'_>, shaders: &mut dyn Shaders) -> Result<(), Ended> {
         if self.quads.len() >= self.state.pixel.lanes as usize / 4 {
-            if let Some(number) = current.number.take() {
-                current.attributes = Some(self.primitives[usize::from(number)].clone());
-            }
+            let attributes = current.number.take().map(|number| self.primitives[usize::from(number)].clone());
             self.flush(shaders)?;
+            if let Some(attributes) = attributes {
+                self.primitives.push(attributes);
+                current.number = Some(0);
+            }
         }
         quad.primitive = if let Some(number) = current.number {
             number
         } else {
-            self.primitives.push(current.attributes.take().unwrap_or_default());
+            self.primitives.push(current.group.attributes(self.state, current.drawable, current.provoking));
             let place = (self.primitives.len() - 1) as u16;
             current.number = Some(place);
             place
@@ -254,25 +344,6 @@ impl<'d> Pixels<'d> {
             }
         }
         (self.state.sample_mask[(y & 1) as usize] >> (16 * (x & 1))) as u16
-    }
-
-    /// Tests the samples of a quad before the shader and returns those that pass.
-    fn test(&mut self, quad: &Quad) -> [u16; 4] {
-        let mut passing = [0; 4];
-        for (lane, passed) in passing.iter_mut().enumerate() {
-            for sample in bits(quad.samples[lane]) {
-                let tested = depth::Tested::new(quad, lane, sample);
-                *passed |= u16::from(depth::test(self.state, &mut self.targets, &mut self.access, &tested)) << sample;
-            }
-        }
-        passing
-    }
-
-    /// Draws a quad of a draw that has no pixel shader: depth and stencil alone.
-    fn without_shader(&mut self, quad: &Quad) {
-        let passing = if self.is_early { quad.samples } else { self.test(quad) };
-        self.drawn.passed += passing.iter().map(|samples| u64::from(samples.count_ones())).sum::<u64>();
-        self.drawn.fault = self.drawn.fault.or(self.access.fault);
     }
 
     /// Runs the pixel shader for all quads that wait, and writes what it exports.
@@ -307,7 +378,7 @@ impl<'d> Pixels<'d> {
         }
         let lanes =
             quads.iter().enumerate().fold(0, |lanes, (index, quad)| lanes | u64::from(quad.mask()) << (4 * index));
-        let mut vectors = Vec::new();
+        let mut vectors = Vec::with_capacity(state.inputs.placed.count_ones() as usize + 8);
         for input in (0..16).filter(|input| state.inputs.placed >> input & 1 != 0) {
             let count = match input {
                 3 => 3,
@@ -317,11 +388,7 @@ impl<'d> Pixels<'d> {
             for part in 0..count {
                 let mut register = [0; 64];
                 if state.inputs.loaded >> input & 1 != 0 {
-                    for (index, quad) in quads.iter().enumerate() {
-                        for lane in 0..4 {
-                            register[4 * index + lane] = self.input(quad, lane, input, part);
-                        }
-                    }
+                    self.input(quads, (input, part), &mut register);
                 }
                 vectors.push(register);
             }
@@ -330,42 +397,56 @@ impl<'d> Pixels<'d> {
         PixelWave { scalars, vectors, lanes, primitives, quads }
     }
 
-    /// Returns an input of a pixel.
-    fn input(&self, quad: &Quad, lane: usize, input: u32, part: usize) -> u32 {
+    /// Sets an input of the pixels of a wave.
+    fn input(&self, quads: &[Quad], (input, part): (u32, usize), register: &mut [u32; 64]) {
         let inputs = &self.state.inputs;
-        let centre = &quad.values[lane];
-        let sampled = quad.sampled.as_deref();
-        let (own, centroid) = sampled.map_or((centre, centre), |all| (&all.own[lane], &all.centroid[lane]));
         let iterates = self.state.sampling.iterations > 1;
-        // The depth is that of the sample, or of the centre.
-        let z = if iterates { own.z } else { centre.z };
-        let [x, y] = quad.pixel(lane);
-        let [right, down] = match sampled {
+        let mut fill = |of: &dyn Fn(&Quad, usize) -> u32| {
+            for (quad, lanes) in quads.iter().zip(register.as_chunks_mut::<4>().0) {
+                for (lane, value) in lanes.iter_mut().enumerate() {
+                    *value = of(quad, lane);
+                }
+            }
+        };
+        let own = |quad: &Quad, lane: usize| quad.sampled.as_ref().map_or(quad.values[lane], |all| all.own[lane]);
+        let centroid =
+            |quad: &Quad, lane: usize| quad.sampled.as_ref().map_or(quad.values[lane], |all| all.centroid[lane]);
+        // The place of the position in a pixel.
+        let inner = |quad: &Quad, lane: usize| match &quad.sampled {
             _ if inputs.position_is_corner => [0.0; 2],
             Some(all) if inputs.position_location == 2 => all.place[lane],
             _ => [0.5; 2],
         };
+        // Depth and w are those of the sample, or of the centre.
+        let deep = |quad: &Quad, lane: usize| if iterates { own(quad, lane) } else { quad.values[lane] };
         match input {
-            0 => own.perspective[part].to_bits(),
-            1 => centre.perspective[part].to_bits(),
-            2 => centroid.perspective[part].to_bits(),
-            3 => match part {
-                0 | 1 => (centre.perspective[part] / centre.w).to_bits(),
-                _ => (1.0 / centre.w).to_bits(),
-            },
-            4 => own.linear[part].to_bits(),
-            5 => centre.linear[part].to_bits(),
-            6 => centroid.linear[part].to_bits(),
-            8 => (x as f32 + right).to_bits(),
-            9 => (y as f32 + down).to_bits(),
-            10 => z.to_bits(),
-            11 => if iterates { own.w } else { centre.w }.to_bits(),
-            12 if inputs.facing_is_mask => u32::from(quad.is_front).wrapping_neg(),
-            12 => if quad.is_front { 1.0_f32 } else { -1.0 }.to_bits(),
-            13 => quad.layer << 16 | sampled.map_or(0, |all| all.number) << 8,
-            14 => quad.coverage[lane].into(),
-            15 => x as u32 & 0xffff | (y as u32) << 16,
-            _ => 0,
+            0 => fill(&|quad, lane| own(quad, lane).perspective[part].to_bits()),
+            1 => fill(&|quad, lane| quad.values[lane].perspective[part].to_bits()),
+            2 => fill(&|quad, lane| centroid(quad, lane).perspective[part].to_bits()),
+            3 if part < 2 => fill(&|quad, lane| (quad.values[lane].perspective[part] / quad.values[lane].w).to_bits()),
+            3 => fill(&|quad, lane| (1.0 / quad.values[lane].w).to_bits()),
+            4 => fill(&|quad, lane| own(quad, lane).linear[part].to_bits()),
+            5 => fill(&|quad, lane| quad.values[lane].linear[part].to_bits()),
+            6 => fill(&|quad, lane| centroid(quad, lane).linear[part].to_bits()),
+            8 => fill(&|quad, lane| (quad.pixel(lane)[0] as f32 + inner(quad, lane)[0]).to_bits()),
+            9 => fill(&|quad, lane| (quad.pixel(lane)[1] as f32 + inner(quad, lane)[1]).to_bits()),
+            10 => fill(&|quad, lane| deep(quad, lane).z.to_bits()),
+            11 => fill(&|quad, lane| deep(quad, lane).w.to_bits()),
+            12 if inputs.facing_is_mask => fill(&|quad, _| u32::from(quad.is_front).wrapping_neg()),
+            12 => fill(&|quad, _| if quad.is_front { 1.0_f32 } else { -1.0 }.to_bits()),
+            13 => fill(&|quad, _| quad.layer << 16 | quad.sampled.as_ref().map_or(0, |all| all.number) << 8),
+            14 => fill(&|quad, lane| quad.coverage[lane].into()),
+            15 => fill(&|quad, lane| {
+                let [x, y] = quad.pixel(lane);
+                x as u32 & 0xffff | (y as u32) << 16
+            }),
+            _ => {}
         }
     }
+}
+
+/// Returns the samples of the pixels of a quad that the sample mask lets be drawn, if nothing else keeps pixels from being drawn.
+fn drawable(state: &DrawState) -> Option<[u16; 4]> {
+    (state.geometry.clip_rule == 0xffff)
+        .then(|| [0, 1, 2, 3].map(|lane: usize| (state.sample_mask[lane >> 1] >> (16 * (lane & 1))) as u16))
 }

@@ -11,9 +11,10 @@ use crate::execute::{
     shade::pixels::Pixels,
     target::dcc,
     target::format::Format,
-    target::value::Access,
+    target::plane::Plane,
+    target::value::{Access, element},
 };
-use crate::{Colour, DrawState, Flaw};
+use crate::{Blend, Colour, DrawState, Flaw};
 
 /// The numbers of export targets.
 const DEPTH: u8 = 8;
@@ -63,44 +64,65 @@ impl Pixels<'_> {
         let alive = exports.iter().rev().find(|export| export.is_last).map_or(u64::MAX, |export| export.lanes);
         let alive = if state.depth.kills { alive } else { u64::MAX };
         let depth_export = exports.iter().find(|export| export.target == DEPTH);
+        let changes_mask = depth_export.is_some() || state.depth.alpha_to_mask.is_some();
+        let mut covered = [0; 64];
         for (index, quad) in quads.iter().enumerate() {
             for lane in (0..4).filter(|lane| quad.samples[*lane] != 0) {
                 let at = 4 * index + lane;
                 if alive >> at & 1 == 0 {
                     continue;
                 }
-                let extra = depth_export
-                    .filter(|export| export.lanes >> at & 1 != 0)
-                    .map(|export| Extra::new(state, export, at));
-                let mut covered = quad.samples[lane];
-                if let Some(mask) = extra.as_ref().and_then(|extra| extra.mask) {
-                    covered &= mask;
-                }
-                if let Some(way) = &state.depth.alpha_to_mask {
-                    let own = extra.as_ref().and_then(|extra| extra.alpha);
-                    let alpha = own.or_else(|| self.exported(exports, 0, at).map(|colour| f32::from_bits(colour[3])));
-                    covered &= samples::of_alpha(way, alpha.unwrap_or(1.0), quad.pixel(lane), state.samples);
-                }
-                if !self.is_early {
-                    let mut passing = 0;
-                    for sample in bits(covered) {
-                        let mut tested = Tested::new(quad, lane, sample);
-                        if let Some(extra) = &extra {
-                            tested.z = extra.z.unwrap_or(tested.z);
-                            tested.reference = extra.stencil;
-                        }
-                        let passes = depth::test(state, &mut self.targets, &mut self.access, &tested);
-                        passing |= u16::from(passes) << sample;
-                    }
-                    covered = passing;
-                }
-                if covered != 0 {
-                    self.drawn.passed += u64::from(covered.count_ones());
-                    self.colours(quad, lane, covered, (at, exports));
-                }
+                covered[at] = if changes_mask || !self.is_early {
+                    self.late(quad, lane, (at, exports), depth_export)
+                } else {
+                    quad.samples[lane]
+                };
+                self.drawn.passed += u64::from(covered[at].count_ones());
             }
         }
+        // Quads of different primitives may have the same pixels, which then follow each other.
+        let mut first = 0;
+        for part in quads.chunk_by(|a, b| a.part == b.part) {
+            self.colours(part, (first, &covered), exports);
+            first += part.len();
+        }
         Ok(())
+    }
+
+    /// Returns the samples of a pixel that are left by what the shader exports and by tests after the shader.
+    fn late(
+        &mut self,
+        quad: &Quad,
+        lane: usize,
+        (at, exports): (usize, &[Export]),
+        depth_export: Option<&Export>,
+    ) -> u16 {
+        let state = self.state;
+        let extra =
+            depth_export.filter(|export| export.lanes >> at & 1 != 0).map(|export| Extra::new(state, export, at));
+        let mut covered = quad.samples[lane];
+        if let Some(mask) = extra.as_ref().and_then(|extra| extra.mask) {
+            covered &= mask;
+        }
+        if let Some(way) = &state.depth.alpha_to_mask {
+            let own = extra.as_ref().and_then(|extra| extra.alpha);
+            let alpha = own.or_else(|| self.exported(exports, 0, at).map(|colour| f32::from_bits(colour[3])));
+            covered &= samples::of_alpha(way, alpha.unwrap_or(1.0), quad.pixel(lane), state.samples);
+        }
+        if self.is_early {
+            return covered;
+        }
+        let mut passing = 0;
+        for sample in bits(covered) {
+            let mut tested = Tested::new(quad, lane, sample);
+            if let Some(extra) = &extra {
+                tested.z = extra.z.unwrap_or(tested.z);
+                tested.reference = extra.stencil;
+            }
+            let passes = depth::test(state, &mut self.targets, &mut self.access, &tested);
+            passing |= u16::from(passes) << sample;
+        }
+        passing
     }
 
     /// Returns the colour that a lane exports to the n-th target that has one.
@@ -111,91 +133,172 @@ impl Pixels<'_> {
         export.map(|export| blend::exported(export, format, state.level, lane))
     }
 
-    /// Writes the colours of a pixel's samples. Exports are numbered without gaps: the n-th belongs to the n-th target that has one.
-    fn colours(&mut self, quad: &Quad, lane: usize, covered: u16, (at, exports): (usize, &[Export])) {
+    /// Writes the colours of the samples of quads that have none in common; `covered` has those of all lanes of the wave.
+    fn colours(&mut self, quads: &[Quad], (first, covered): (usize, &[u16; 64]), exports: &[Export]) {
         let state = self.state;
-        let [x, y] = quad.pixel(lane).map(|at| at as u32);
-        let pixel = [x, y, quad.layer];
+        let mut pixels = Vec::with_capacity(64);
+        // Row by row, in which pixels follow each other in memory.
+        for row in [0, 2] {
+            for (index, quad) in quads.iter().enumerate() {
+                for lane in [row, row + 1] {
+                    let at = 4 * (first + index) + lane;
+                    if covered[at] != 0 {
+                        let [x, y] = quad.pixel(lane).map(|place| place as u32);
+                        pixels.push(Pixel { place: [x, y, quad.layer], lane: at, samples: covered[at] });
+                    }
+                }
+            }
+        }
         for ((colour, format, plane), metadata) in self.targets.colours.iter().zip(&mut self.targets.dcc) {
-            if let Err(code) = dcc::open_all(metadata, &mut self.access, pixel, (colour, format, plane)) {
-                self.access.compressed = self.access.compressed.or(Some(code));
+            if metadata.is_empty() {
+                continue;
+            }
+            for pixel in &pixels {
+                if let Err(code) = dcc::open_all(metadata, &mut self.access, pixel.place, (colour, format, plane)) {
+                    self.access.compressed = self.access.compressed.or(Some(code));
+                }
             }
         }
         if self.targets.opens_only || self.access.compressed.is_some() {
             return;
         }
         if state.operation.mode == crate::execute::target::targets::RESOLVE {
-            crate::execute::shade::resolve::resolve(&self.targets, &mut self.access, pixel);
+            for pixel in &pixels {
+                crate::execute::shade::resolve::resolve(&self.targets, &mut self.access, pixel.place);
+            }
             return;
         }
         for (colour, format, plane) in &self.targets.colours {
-            let before = (0..colour.index).filter(|index| state.shader_mask >> (4 * index) & 15 != 0).count();
-            let export_format = state.colour_formats >> (4 * before) & 15;
-            let of = |number: u8, lane: usize| {
-                let export = exports.iter().rev().find(|export| export.target == number && export.lanes >> at & 1 != 0);
-                export.map(|export| blend::exported(export, export_format, state.level, lane))
-            };
-            let is_dual = colour.blend.is_some_and(|blend| blend.is_dual());
-            let (source, second) = if is_dual && state.level >= GfxLevel::Gfx11 {
-                // The first export has both colours of even pixels, the second those of odd ones.
-                let number = DUAL + (at & 1) as u8;
-                (of(number, at & !1), of(number, at | 1))
-            } else if is_dual {
-                (of(before as u8, at), of(before as u8 + 1, at))
-            } else {
-                (of(before as u8, at), None)
-            };
-            let Some(mut source) = source else { continue };
-            if state.flaw == Some(Flaw::SwappedChannel) {
-                source.swap(0, 2);
-            }
-            let write = Write { state, colour, format, bytes: plane.bytes, second: second.unwrap_or_default() };
-            for sample in bits(covered) {
-                if let Some(place) = plane.address(pixel, sample) {
-                    write.to(&mut self.access, place, source);
-                }
-            }
+            Write::new(state, colour, format, plane).pixels(&mut self.access, &pixels, exports);
         }
     }
 }
 
-/// The parameters with which a colour is written.
+/// A pixel of a wave that is written.
+struct Pixel {
+    place: [u32; 3],
+    lane: usize,
+    samples: u16,
+}
+
+/// The parameters with which a target is written.
 struct Write<'w> {
     state: &'w DrawState,
     colour: &'w Colour,
     format: &'w Format,
-    bytes: usize,
-    second: [u32; 4],
+    plane: &'w Plane,
+    /// The number of the export, and its format. Exports are numbered without gaps: the n-th belongs to the n-th target that has one.
+    export: u8,
+    export_format: u32,
+    is_dual: bool,
+    is_logic: bool,
+    blend: Option<Blend>,
+    /// The bits of the components that are written, and of all of them.
+    mask: u128,
+    all: u128,
+    constant: [f32; 4],
 }
 
-impl Write<'_> {
-    fn to(&self, access: &mut Access<'_>, place: u64, source: [u32; 4]) {
-        let Self { state, colour, format, bytes, second } = self;
-        let bytes = *bytes;
-        let mask = format.bits_of(colour.written());
-        let all = format.bits_of(15);
+impl<'w> Write<'w> {
+    fn new(state: &'w DrawState, colour: &'w Colour, format: &'w Format, plane: &'w Plane) -> Self {
+        let export = (0..colour.index).filter(|index| state.shader_mask >> (4 * index) & 15 != 0).count() as u8;
         let is_logic = state.operation.logic & 15 != 12 && format.range().is_some() | format.is_integer();
-        let blend = colour.blend.filter(|_| !is_logic && !format.is_integer());
-        let old = if blend.is_some() || is_logic || mask != all { access.load(place, bytes) } else { 0 };
+        Self {
+            state,
+            colour,
+            format,
+            plane,
+            export,
+            export_format: state.colour_formats >> (4 * u32::from(export)) & 15,
+            is_dual: colour.blend.is_some_and(|blend| blend.is_dual()),
+            is_logic,
+            blend: colour.blend.filter(|_| !is_logic && !format.is_integer()),
+            mask: format.bits_of(colour.written()),
+            all: format.bits_of(15),
+            constant: blend::clamped(format, state.blend_constants),
+        }
+    }
+
+    /// Writes pixels that have no sample in common.
+    fn pixels(&self, access: &mut Access<'_>, pixels: &[Pixel], exports: &[Export]) {
+        let bytes = self.plane.bytes;
+        // Only lanes that branched differently export to a target more than once.
+        let mut own = exports.iter().filter(|export| export.target == self.export);
+        let alone = own.next().filter(|_| own.next().is_none() && !self.is_dual);
+        let (mut addresses, mut colours) = (Vec::with_capacity(pixels.len()), Vec::with_capacity(pixels.len()));
+        for pixel in pixels {
+            let found = match alone {
+                Some(export) => (export.lanes >> pixel.lane & 1 != 0)
+                    .then(|| (blend::exported(export, self.export_format, self.state.level, pixel.lane), [0; 4])),
+                None => self.exported(exports, pixel.lane),
+            };
+            let Some((mut source, second)) = found else { continue };
+            if self.state.flaw == Some(Flaw::SwappedChannel) {
+                source.swap(0, 2);
+            }
+            for sample in bits(pixel.samples) {
+                if let Some(at) = self.plane.address(pixel.place, sample) {
+                    addresses.push(at);
+                    colours.push((source, second));
+                }
+            }
+        }
+        let mut data = Vec::with_capacity(addresses.len() * bytes);
+        if self.blend.is_some() || self.is_logic || self.mask != self.all {
+            let mut old = Vec::new();
+            access.load_all(&addresses, bytes, &mut old);
+            for (index, (source, second)) in colours.iter().enumerate() {
+                let new = self.combined(*source, *second, element(&old, bytes, index));
+                data.extend_from_slice(&new.to_le_bytes()[..bytes]);
+            }
+        } else {
+            for (source, _) in &colours {
+                data.extend_from_slice(&self.format.pack(*source).to_le_bytes()[..bytes]);
+            }
+        }
+        access.store_all(&addresses, bytes, &data);
+    }
+
+    /// Returns the first and the second colour that a lane exports to the target.
+    fn exported(&self, exports: &[Export], at: usize) -> Option<([u32; 4], [u32; 4])> {
+        let level = self.state.level;
+        let of = |number: u8, lane: usize| {
+            let export = exports.iter().rev().find(|export| export.target == number && export.lanes >> at & 1 != 0);
+            export.map(|export| blend::exported(export, self.export_format, level, lane))
+        };
+        let (first, second) = if self.is_dual && level >= GfxLevel::Gfx11 {
+            // The first export has both colours of even pixels, the second those of odd ones.
+            let number = DUAL + (at & 1) as u8;
+            (of(number, at & !1), of(number, at | 1))
+        } else if self.is_dual {
+            (of(self.export, at), of(self.export + 1, at))
+        } else {
+            (of(self.export, at), None)
+        };
+        first.map(|first| (first, second.unwrap_or_default()))
+    }
+
+    /// Returns what is stored for a colour, and for what was stored before.
+    fn combined(&self, source: [u32; 4], second: [u32; 4], old: u128) -> u128 {
+        let Self { format, mask, all, .. } = self;
         let floats = |bits: [u32; 4]| bits.map(f32::from_bits);
-        let new = match blend {
+        let new = match self.blend {
             Some(blend) => {
                 let mut stored = floats(format.unpack(old));
-                if colour.alpha_is_one {
+                if self.colour.alpha_is_one {
                     stored[3] = 1.0;
                 }
-                let clamp = |colour| blend::clamped(format, colour);
                 let inputs = Inputs {
-                    source: clamp(floats(source)),
-                    second: clamp(floats(*second)),
+                    source: blend::clamped(format, floats(source)),
+                    second: blend::clamped(format, floats(second)),
                     stored,
-                    constant: clamp(state.blend_constants),
+                    constant: self.constant,
                 };
                 format.pack(inputs.blend(&blend).map(f32::to_bits))
             }
             None => format.pack(source),
         };
-        let new = if is_logic { blend::logic(state.operation.logic, new, old) } else { new };
-        access.store(place, bytes, old & !mask & all | new & mask);
+        let new = if self.is_logic { blend::logic(self.state.operation.logic, new, old) } else { new };
+        old & !mask & all | new & mask
     }
 }

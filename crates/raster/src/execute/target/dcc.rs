@@ -73,6 +73,8 @@ pub(in crate::execute) struct Dcc {
     /// The blocks that are known to be plain: addresses of codes and their bits.
     plain: HashSet<(u64, u32)>,
     last: Option<(u64, u32)>,
+    /// The block whose pixels all have the same codes, and that was opened last.
+    last_block: Option<[u32; 3]>,
 }
 
 /// Makes the block of a pixel plain in all metadata of a target.
@@ -134,6 +136,7 @@ impl Dcc {
             fmask,
             plain: HashSet::new(),
             last: None,
+            last_block: None,
         };
         let mut all = Vec::new();
         if has_dcc {
@@ -194,6 +197,16 @@ impl Dcc {
         Some((self.base.wrapping_add(offset) & 0xffff_ffff_ffff, bit))
     }
 
+    /// Returns the block of a pixel, if all of its pixels have the same codes.
+    const fn block(&self, [x, y, layer]: [u32; 3]) -> Option<[u32; 3]> {
+        let [width, height] = match &self.order {
+            Order::Rows { size, .. } | Order::Equation { size, .. } => *size,
+            Order::Tiles { .. } => [8; 2],
+            Order::Beside | Order::Mask { .. } => return None,
+        };
+        Some([x / width, y / height, layer])
+    }
+
     /// Makes the block of a pixel plain.
     ///
     /// # Errors
@@ -205,9 +218,15 @@ impl Dcc {
         pixel: [u32; 3],
         (colour, format, plane): (&Colour, &Format, &Plane),
     ) -> Result<(), u32> {
+        let block = self.block(pixel);
+        if block.is_some() && block == self.last_block {
+            return Ok(());
+        }
         // Samples of a pixel may lie in blocks of their own.
         let samples = if self.has_own_blocks { plane.samples } else { 1 };
-        (0..samples).try_for_each(|sample| self.open_sample(access, pixel, sample, (colour, format, plane)))
+        (0..samples).try_for_each(|sample| self.open_sample(access, pixel, sample, (colour, format, plane)))?;
+        self.last_block = block;
+        Ok(())
     }
 
     fn open_sample(

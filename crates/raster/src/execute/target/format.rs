@@ -1,5 +1,6 @@
 //! Formats of colour targets: conversion between channels in memory and components.
 
+use super::value::{nearest, unit};
 use crate::Colour;
 
 /// The sizes of channels in bits, the lowest first, by format number.
@@ -198,6 +199,7 @@ fn store(number: u32, component: u32, width: u32) -> u32 {
     let largest = f64::from(u32::MAX >> (32 - width));
     match number {
         // A NaN becomes 0.
+        number::UNORM if width < 31 => nearest(unit(value) * largest),
         number::UNORM => (value.clamp(0.0, 1.0) * largest).round_ties_even() as u32,
         number::SNORM => {
             let scaled = value.clamp(-1.0, 1.0) * f64::from(u32::MAX >> (33 - width));
