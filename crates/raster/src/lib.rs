@@ -24,7 +24,9 @@ mod registers;
 mod state;
 mod words;
 
-pub use execute::{Drawn, Ended, Export, Interpolant, Memory, MemoryFault, PixelWave, Shaders, VertexWave, draw};
+pub use execute::{
+    Drawn, Ended, Export, Interpolant, Memory, MemoryFault, PixelWave, Shaders, VertexWave, draw, draw_on_threads,
+};
 pub use feature::Feature;
 pub use flaw::Flaw;
 pub use registers::Registers;

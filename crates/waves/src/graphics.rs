@@ -26,7 +26,7 @@ use crate::{
     wave::{
         file::Pool,
         registers::Registers,
-        state::{Graphics, Indexing, Scratch, Status, Wave},
+        state::{Graphics, Indexing, Pad, Scratch, Status, Wave},
     },
 };
 
@@ -88,6 +88,8 @@ pub struct StageRunner {
     images: Images,
     limits: Limits,
     pool: Pool,
+    /// The space of the last wave, for the next.
+    pad: Option<Box<Pad>>,
     used: u64,
     fault: Option<PageFault>,
     notes: Notes,
@@ -129,6 +131,7 @@ impl StageRunner {
             images,
             limits,
             pool: Pool::default(),
+            pad: None,
             used: 0,
             fault: None,
             notes: Notes::default(),
@@ -191,7 +194,8 @@ impl StageRunner {
         };
         self.used = self.used.saturating_add(group.counters().instructions);
         self.fault = self.fault.or(group.fault());
-        let exports = group.into_exports(&mut self.pool);
+        let (exports, pad) = group.into_exports(&mut self.pool);
+        self.pad = pad;
         result.map(|()| exports)
     }
 
@@ -231,12 +235,13 @@ impl StageRunner {
             counters: crate::outcome::Counters::default(),
             fault: None,
             flaw: self.limits.flaw,
-            pad: Box::default(),
+            pad: self.pad.take().unwrap_or_default(),
             unit,
             takes_shortcuts: unit.takes_shortcuts(),
             described: None,
             graphics: Some(Box::new(Graphics {
-                exports: Vec::new(),
+                // Most programs export once or twice.
+                exports: Vec::with_capacity(2),
                 primitives: start.primitives.to_vec(),
                 quads: start.quads.to_vec(),
             })),

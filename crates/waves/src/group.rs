@@ -86,11 +86,15 @@ impl Group {
         self.waves.into_iter().for_each(|wave| pool.give(wave.registers.vectors));
     }
 
-    /// Returns what the first wave has exported, and gives the registers of its waves back.
-    pub(crate) fn into_exports(mut self, pool: &mut Pool) -> Vec<Export> {
-        let graphics = self.waves.first_mut().and_then(|wave| wave.graphics.take());
-        self.end(pool);
-        graphics.map_or_else(Vec::new, |graphics| graphics.exports)
+    /// Returns what the only wave has exported, and its space for operands, and gives its registers back.
+    pub(crate) fn into_exports(mut self, pool: &mut Pool) -> (Vec<Export>, Option<Box<Pad>>) {
+        let Some(wave) = self.waves.pop() else { return (Vec::new(), None) };
+        let exports = wave.graphics.map_or_else(Vec::new, |graphics| graphics.exports);
+        pool.give(wave.registers.vectors);
+        // No operation looks for more there than it has left itself, but for this.
+        let mut pad = wave.pad;
+        pad.flushed = false;
+        (exports, Some(pad))
     }
 
     /// Puts values drawn from a seed where the hardware leaves something undefined when a wave starts: in LDS, and in the registers

@@ -8,6 +8,6 @@ mod shade;
 mod target;
 
 pub use interface::{Drawn, Ended, Export, Interpolant, Memory, MemoryFault, PixelWave, Shaders, VertexWave};
-pub use run::draw;
+pub use run::{draw, draw_on_threads};
 
 pub(crate) use target::format::is_known;

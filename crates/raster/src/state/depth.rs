@@ -282,6 +282,10 @@ pub struct Depth {
     pub alpha_to_mask: Option<AlphaToMask>,
     /// `true` if pixel shaders of a pixel run in order.
     pub is_ordered: bool,
+    /// `true` if the pixel shader runs even if it changes no target, as drivers have it for shaders that write memory.
+    ///
+    /// Source: Mesa 25.0.7 `radv_pipeline_graphics.c`, `radv_compute_db_shader_control`.
+    pub runs_anyway: bool,
 }
 
 /// Returns the address in a register of 256-byte units and its upper half.
@@ -378,6 +382,7 @@ impl Depth {
             order: if field(r::DB_SHADER_CONTROL, "z_order") == 0 { Order::Late } else { Order::Early },
             alpha_to_mask: AlphaToMask::new(registers),
             is_ordered: shader("primitive_ordered_pixel_shader"),
+            runs_anyway: shader("exec_on_hier_fail") || shader("exec_on_noop"),
         }
     }
 }

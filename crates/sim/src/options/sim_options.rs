@@ -108,8 +108,8 @@ pub struct SimOptions {
     /// The number of instructions that the waves of a dispatch may execute before the next work-group ends, and a 64th of those
     /// that they may execute altogether. A dispatch that exceeds either hangs its ring.
     pub shader_instructions: u64,
-    /// The number of threads that execute a long dispatch: the thread of its ring and additional threads for the time of the
-    /// dispatch. With 0 or 1, work-groups start in the order of the grid on the thread of the ring, so that work-groups that race with
+    /// The number of threads that execute a long dispatch, or the pixels of a large draw: the thread of its ring and additional threads
+    /// for the time of the work. Draws leave the same on any number. With 0 or 1, work-groups start in the order of the grid on the thread of the ring, so that work-groups that race with
     /// each other always do so in the same order. Without races the results are the same for any number. Watched dispatches
     /// ([`SimDevice::watch_shaders`](crate::SimDevice::watch_shaders)), dispatches of user queues, and dispatches with a deliberate
     /// mistake use one thread.

@@ -57,5 +57,10 @@ impl Quad {
 
 /// Returns the numbers of the bits of a mask.
 pub(in crate::execute) fn bits(mask: u16) -> impl Iterator<Item = u32> {
-    (0..16).filter(move |bit| mask >> bit & 1 != 0)
+    let mut rest = mask;
+    std::iter::from_fn(move || {
+        let bit = (rest != 0).then(|| rest.trailing_zeros())?;
+        rest &= rest - 1;
+        Some(bit)
+    })
 }

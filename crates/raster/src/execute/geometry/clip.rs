@@ -36,14 +36,14 @@ pub(in crate::execute) fn clip(
     let user = (0..8).filter(|index| outputs.clips >> index & 1 != 0);
     for index in user {
         let of = [0, 1, 2].map(|vertex: usize| f64::from(distances[vertex][index]));
-        polygon = cut(&polygon, |corner| corner.shares.iter().zip(of).map(|(share, of)| share * of).sum());
+        polygon = cut(polygon, |corner| corner.shares.iter().zip(of).map(|(share, of)| share * of).sum());
     }
     if clip.is_off {
         return polygon;
     }
     for (is_on, distance) in planes(clip) {
         if is_on && !polygon.is_empty() {
-            polygon = cut(&polygon, |corner| distance(corner, guard(clip), clip.is_half_depth));
+            polygon = cut(polygon, |corner| distance(corner, guard(clip), clip.is_half_depth));
         }
     }
     polygon
@@ -118,9 +118,9 @@ pub(in crate::execute) fn clip_thin(
 }
 
 /// Returns the part of a polygon where a distance is not negative.
-fn cut(polygon: &[Corner], distance: impl Fn(&Corner) -> f64) -> Vec<Corner> {
+fn cut(polygon: Vec<Corner>, distance: impl Fn(&Corner) -> f64) -> Vec<Corner> {
     if polygon.iter().all(|corner| distance(corner) >= 0.0) {
-        return polygon.to_vec();
+        return polygon;
     }
     let mut out = Vec::with_capacity(polygon.len() + 1);
     for (index, corner) in polygon.iter().enumerate() {

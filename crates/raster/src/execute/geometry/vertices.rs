@@ -1,7 +1,5 @@
 //! Groups of vertices: which vertices and primitives a wave has, and what it exports.
 
-use std::collections::HashMap;
-
 use amdgpu_hw::GfxLevel;
 
 use crate::execute::{
@@ -34,6 +32,11 @@ pub(in crate::execute) struct Group {
     pub(in crate::execute) primitives: Vec<Drawable>,
 }
 
+/// Returns the place of an index in a wave, whose vertices are few. Neighbours share vertices, so that the last come first.
+fn place_of(vertices: &[(u32, u32)], index: u32) -> Option<u8> {
+    vertices.iter().rposition(|(known, _)| *known == index).map(|place| place as u8)
+}
+
 /// Makes groups of a draw.
 pub(in crate::execute) struct Groups<'d> {
     state: &'d DrawState,
@@ -60,14 +63,12 @@ impl<'d> Groups<'d> {
     ) -> Result<Option<Group>, Ended> {
         let most = self.state.vertex.lanes as usize;
         let mut vertices: Vec<(u32, u32)> = Vec::new();
-        let mut places: HashMap<u32, u8> = HashMap::new();
         let mut listed: Vec<([u8; 3], u32)> = Vec::new();
         while listed.len() < most {
             let Some(primitive) = self.pending.take().or_else(|| primitives.next(self.memory, drawn)) else { break };
             let reuses = self.state.reuses_vertices;
             let new = if reuses {
-                let known = |index: &&u32| !places.contains_key(index);
-                primitive.vertices.iter().filter(known).count()
+                primitive.vertices.iter().filter(|index| place_of(&vertices, **index).is_none()).count()
             } else {
                 3
             };
@@ -76,11 +77,11 @@ impl<'d> Groups<'d> {
                 break;
             }
             let mut place = |index: u32| {
-                let mut add = || {
+                let known = if reuses { place_of(&vertices, index) } else { None };
+                known.unwrap_or_else(|| {
                     vertices.push((index, primitive.number));
                     (vertices.len() - 1) as u8
-                };
-                if reuses { *places.entry(index).or_insert_with(add) } else { add() }
+                })
             };
             let slots = primitive.vertices.map(&mut place);
             listed.push((slots, primitive.number));

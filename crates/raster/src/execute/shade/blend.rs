@@ -35,6 +35,20 @@ pub(in crate::execute) fn exported(export: &Export, format: u32, level: GfxLevel
     }
 }
 
+/// Returns a component of all lanes of an export, if they are floats of 16 or 32 bits: as [`exported`] has it.
+pub(in crate::execute) fn floats_of(export: &Export, format: u32, component: usize) -> Option<[f32; 64]> {
+    let values = &export.values;
+    match format {
+        4 if export.is_compressed => Some(values[component].map(|word| half(word as u16))),
+        4 => {
+            let shift = 16 * (component as u32 & 1);
+            Some(values[component / 2].map(|word| half((word >> shift) as u16)))
+        }
+        9 => Some(values[component].map(f32::from_bits)),
+        _ => None,
+    }
+}
+
 /// The colours that enter blending.
 pub(in crate::execute) struct Inputs {
     pub(in crate::execute) source: [f32; 4],
@@ -119,6 +133,21 @@ mod tests {
             [of(0xcc), of(0xaa), of(0x88), of(0xee), of(0x66), of(0x55)],
             [0b1100, 0b1010, 0b1000, 0b1110, 0b0110, 0b0101]
         );
+    }
+
+    #[test]
+    fn floats_of_all_lanes_are_those_of_each() {
+        let values = [0, 1, 2, 3].map(|index: u32| {
+            std::array::from_fn(|lane: usize| 0x3c00_3800_u32.wrapping_add(lane as u32 * 77 + index * 0x0101_0101))
+        });
+        for (format, is_compressed) in [(4, false), (4, true), (9, false)] {
+            let export = Export { target: 0, enabled: 15, is_last: true, lanes: u64::MAX, values, is_compressed };
+            for lane in 0..64 {
+                let own = [0, 1, 2, 3].map(|component: usize| floats_of(&export, format, component).unwrap()[lane]);
+                assert_eq!(own.map(f32::to_bits), exported(&export, format, GfxLevel::Gfx10, lane), "{format} {lane}");
+            }
+            assert_eq!(floats_of(&export, 7, 0), None);
+        }
     }
 
     #[test]

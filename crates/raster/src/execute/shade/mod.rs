@@ -1,7 +1,9 @@
 //! Behind the rasterizer: waves of pixels, tests, blending and resolves.
 
+pub(super) mod bands;
 pub(super) mod blend;
 pub(super) mod depth;
+mod inputs;
 pub(super) mod pixels;
 pub(super) mod resolve;
 pub(super) mod write;

@@ -1,5 +1,7 @@
 //! From primitives to pixels: quads of pixels, and waves of the pixel shader.
 
+use std::sync::Arc;
+
 use crate::execute::{
     cover::quad::{Quad, Sampled, bits},
     cover::rows::{Needs, Rows},
@@ -7,13 +9,11 @@ use crate::execute::{
     cover::setup::Values,
     cover::shapes::{Shape, Shaper, Vertices},
     geometry::vertices::{Drawable, Group},
-    interface::{Drawn, Ended, Interpolant, Memory, PixelWave, Shaders},
+    interface::{Drawn, Ended, Interpolant, Memory, Shaders},
     shade::depth,
     target::targets::Targets,
     target::value::Access,
 };
-use amdgpu_hw::GfxLevel;
-
 use crate::{DrawState, Rectangle, Topology};
 
 /// The number of quads that are tested at once: as many as a wave has.
@@ -35,14 +35,25 @@ pub(in crate::execute) struct Pixels<'d> {
     drawable: Option<[u16; 4]>,
 }
 
-/// The primitive whose quads are made.
-struct Current<'g> {
+/// A primitive on the screen.
+pub(in crate::execute) struct Prepared {
+    /// Its parts, and whether each faces the viewer.
+    pub(in crate::execute) shapes: Vec<(Shape, bool)>,
+    /// The number of the first of them in the draw.
+    first_part: u64,
     layer: u32,
     range: [f32; 2],
-    bounds: Rectangle,
-    group: &'g Group,
+    pub(in crate::execute) bounds: Rectangle,
+    group: Arc<Group>,
     drawable: Drawable,
     provoking: usize,
+}
+
+/// The primitive whose quads are made.
+struct Current<'p> {
+    primitive: &'p Prepared,
+    bounds: Rectangle,
+    part: u64,
     is_front: bool,
     /// Its number in the wave that is filled.
     number: Option<u16>,
@@ -71,16 +82,15 @@ impl<'d> Pixels<'d> {
         }
     }
 
-    /// Draws a primitive.
-    pub(in crate::execute) fn primitive(
+    /// Clips a primitive and finds its place on the screen; `None` if it has none.
+    pub(in crate::execute) fn prepare(
         &mut self,
-        group: &Group,
+        group: &Arc<Group>,
         drawable: Drawable,
-        shaders: &mut dyn Shaders,
-    ) -> Result<(), Ended> {
+    ) -> Result<Option<Prepared>, Ended> {
         let state = self.state;
         if state.geometry.clip.discards_all {
-            return Ok(());
+            return Ok(None);
         }
         self.drawn.clipped += 1;
         let slots = drawable.vertices.map(usize::from);
@@ -90,13 +100,13 @@ impl<'d> Pixels<'d> {
         let positions = slots.map(|slot| group.positions[0][slot].map(f32::from_bits));
         // What is not a number has no place.
         if positions.iter().flatten().any(|value| value.is_nan()) {
-            return Ok(());
+            return Ok(None);
         }
         let is_line = matches!(state.topology, Topology::Lines | Topology::LineStrip);
         let last = if is_line { 1 } else { 2 };
         let provoking = slots[if state.geometry.provokes_last { last } else { 0 }];
         let (layer, viewport) = group.layer_and_viewport(state, provoking);
-        let Some(viewport) = state.geometry.viewports.get(viewport).copied() else { return Ok(()) };
+        let Some(viewport) = state.geometry.viewports.get(viewport).copied() else { return Ok(None) };
         let outputs = &state.outputs;
         let has_size = outputs.has_point_size && outputs.has_misc;
         let vertices = Vertices {
@@ -105,17 +115,32 @@ impl<'d> Pixels<'d> {
             point_size: has_size.then(|| f32::from_bits(group.positions[1][slots[0]][0])),
         };
         let shapes = Shaper { state, viewport }.shapes(&vertices);
-        self.check()?;
+        if shapes.is_empty() {
+            return Ok(None);
+        }
         let mut bounds = viewport.scissor;
         if let Some([width, height]) = self.targets.size {
             bounds = bounds.and(&Rectangle { first: [0; 2], end: [width as i32, height as i32] });
         }
-        let mut current =
-            Current { layer, range: viewport.depth, bounds, group, drawable, provoking, is_front: true, number: None };
-        for (shape, is_front) in shapes {
-            self.drawn.primitives += 1;
-            current.is_front = is_front;
-            self.shape(&shape, &mut current, shaders)?;
+        let first_part = self.drawn.primitives;
+        self.drawn.primitives += shapes.len() as u64;
+        let (group, range) = (Arc::clone(group), viewport.depth);
+        Ok(Some(Prepared { shapes, first_part, layer, range, bounds, group, drawable, provoking }))
+    }
+
+    /// Draws the part of a primitive that is inside of a rectangle.
+    pub(in crate::execute) fn paint(
+        &mut self,
+        primitive: &Prepared,
+        inside: Option<&Rectangle>,
+        shaders: &mut dyn Shaders,
+    ) -> Result<(), Ended> {
+        self.check()?;
+        let bounds = inside.map_or(primitive.bounds, |inside| primitive.bounds.and(inside));
+        let mut current = Current { primitive, bounds, part: 0, is_front: true, number: None };
+        for (part, (shape, is_front)) in (primitive.first_part..).zip(&primitive.shapes) {
+            (current.part, current.is_front) = (part, *is_front);
+            self.shape(shape, &mut current, shaders)?;
         }
         Ok(())
     }
@@ -212,10 +237,10 @@ impl<'d> Pixels<'d> {
             samples: coverage,
             coverage,
             primitive: 0,
-            part: self.drawn.primitives,
+            part: current.part,
             is_front: current.is_front,
-            layer: current.layer,
-            range: current.range,
+            layer: current.primitive.layer,
+            range: current.primitive.range,
             values,
             sampled: None,
         };
@@ -316,7 +341,8 @@ impl<'d> Pixels<'d> {
         quad.primitive = if let Some(number) = current.number {
             number
         } else {
-            self.primitives.push(current.group.attributes(self.state, current.drawable, current.provoking));
+            let Prepared { group, drawable, provoking, .. } = current.primitive;
+            self.primitives.push(group.attributes(self.state, *drawable, *provoking));
             let place = (self.primitives.len() - 1) as u16;
             current.number = Some(place);
             place
@@ -359,89 +385,6 @@ impl<'d> Pixels<'d> {
         self.write(&quads, &exports)?;
         self.drawn.fault = self.drawn.fault.or(self.access.fault);
         Ok(())
-    }
-
-    /// Returns the wave for quads with its initial registers.
-    ///
-    /// Source: Mesa 25.0.7 `src/amd/registers/gfx6.json`, SPI_PS_INPUT_ADDR, for the order of inputs; `radv_shader_args.c` for that of
-    /// scalar registers.
-    fn wave(&self, quads: &[Quad], primitives: Vec<Vec<Interpolant>>) -> PixelWave {
-        let state = self.state;
-        let mut scalars = state.pixel.user_data.clone();
-        // The mask of primitives, whose bits compilers only pass on to interpolation.
-        scalars.push(0);
-        if state.pixel.loads_provoking_vertex {
-            scalars.push(0);
-        }
-        if state.pixel.has_scratch && state.level < GfxLevel::Gfx11 {
-            scalars.push(0);
-        }
-        let lanes =
-            quads.iter().enumerate().fold(0, |lanes, (index, quad)| lanes | u64::from(quad.mask()) << (4 * index));
-        let mut vectors = Vec::with_capacity(state.inputs.placed.count_ones() as usize + 8);
-        for input in (0..16).filter(|input| state.inputs.placed >> input & 1 != 0) {
-            let count = match input {
-                3 => 3,
-                0..=2 | 4..=6 => 2,
-                _ => 1,
-            };
-            for part in 0..count {
-                let mut register = [0; 64];
-                if state.inputs.loaded >> input & 1 != 0 {
-                    self.input(quads, (input, part), &mut register);
-                }
-                vectors.push(register);
-            }
-        }
-        let quads = quads.iter().map(|quad| quad.primitive).collect();
-        PixelWave { scalars, vectors, lanes, primitives, quads }
-    }
-
-    /// Sets an input of the pixels of a wave.
-    fn input(&self, quads: &[Quad], (input, part): (u32, usize), register: &mut [u32; 64]) {
-        let inputs = &self.state.inputs;
-        let iterates = self.state.sampling.iterations > 1;
-        let mut fill = |of: &dyn Fn(&Quad, usize) -> u32| {
-            for (quad, lanes) in quads.iter().zip(register.as_chunks_mut::<4>().0) {
-                for (lane, value) in lanes.iter_mut().enumerate() {
-                    *value = of(quad, lane);
-                }
-            }
-        };
-        let own = |quad: &Quad, lane: usize| quad.sampled.as_ref().map_or(quad.values[lane], |all| all.own[lane]);
-        let centroid =
-            |quad: &Quad, lane: usize| quad.sampled.as_ref().map_or(quad.values[lane], |all| all.centroid[lane]);
-        // The place of the position in a pixel.
-        let inner = |quad: &Quad, lane: usize| match &quad.sampled {
-            _ if inputs.position_is_corner => [0.0; 2],
-            Some(all) if inputs.position_location == 2 => all.place[lane],
-            _ => [0.5; 2],
-        };
-        // Depth and w are those of the sample, or of the centre.
-        let deep = |quad: &Quad, lane: usize| if iterates { own(quad, lane) } else { quad.values[lane] };
-        match input {
-            0 => fill(&|quad, lane| own(quad, lane).perspective[part].to_bits()),
-            1 => fill(&|quad, lane| quad.values[lane].perspective[part].to_bits()),
-            2 => fill(&|quad, lane| centroid(quad, lane).perspective[part].to_bits()),
-            3 if part < 2 => fill(&|quad, lane| (quad.values[lane].perspective[part] / quad.values[lane].w).to_bits()),
-            3 => fill(&|quad, lane| (1.0 / quad.values[lane].w).to_bits()),
-            4 => fill(&|quad, lane| own(quad, lane).linear[part].to_bits()),
-            5 => fill(&|quad, lane| quad.values[lane].linear[part].to_bits()),
-            6 => fill(&|quad, lane| centroid(quad, lane).linear[part].to_bits()),
-            8 => fill(&|quad, lane| (quad.pixel(lane)[0] as f32 + inner(quad, lane)[0]).to_bits()),
-            9 => fill(&|quad, lane| (quad.pixel(lane)[1] as f32 + inner(quad, lane)[1]).to_bits()),
-            10 => fill(&|quad, lane| deep(quad, lane).z.to_bits()),
-            11 => fill(&|quad, lane| deep(quad, lane).w.to_bits()),
-            12 if inputs.facing_is_mask => fill(&|quad, _| u32::from(quad.is_front).wrapping_neg()),
-            12 => fill(&|quad, _| if quad.is_front { 1.0_f32 } else { -1.0 }.to_bits()),
-            13 => fill(&|quad, _| quad.layer << 16 | quad.sampled.as_ref().map_or(0, |all| all.number) << 8),
-            14 => fill(&|quad, lane| quad.coverage[lane].into()),
-            15 => fill(&|quad, lane| {
-                let [x, y] = quad.pixel(lane);
-                x as u32 & 0xffff | (y as u32) << 16
-            }),
-            _ => {}
-        }
     }
 }
 

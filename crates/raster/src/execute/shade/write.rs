@@ -20,6 +20,9 @@ use crate::{Blend, Colour, DrawState, Flaw};
 const DEPTH: u8 = 8;
 const DUAL: u8 = 21;
 
+/// The number of pixels from which on all lanes of a wave are converted at once.
+const MANY: usize = 16;
+
 /// The exports of a lane besides colours.
 struct Extra {
     z: Option<f32>,
@@ -225,6 +228,15 @@ impl<'w> Write<'w> {
         // Only lanes that branched differently export to a target more than once.
         let mut own = exports.iter().filter(|export| export.target == self.export);
         let alone = own.next().filter(|_| own.next().is_none() && !self.is_dual);
+        let reads = self.blend.is_some() || self.is_logic || self.mask != self.all;
+        let is_plain = !reads && self.state.flaw.is_none();
+        if let Some(export) = alone.filter(|_| is_plain && pixels.len() >= MANY)
+            && let Some(lanes) =
+                self.format.pack_lanes(|component| blend::floats_of(export, self.export_format, component))
+        {
+            self.lanes(access, pixels, export.lanes, &lanes);
+            return;
+        }
         let (mut addresses, mut colours) = (Vec::with_capacity(pixels.len()), Vec::with_capacity(pixels.len()));
         for pixel in pixels {
             let found = match alone {
@@ -244,7 +256,7 @@ impl<'w> Write<'w> {
             }
         }
         let mut data = Vec::with_capacity(addresses.len() * bytes);
-        if self.blend.is_some() || self.is_logic || self.mask != self.all {
+        if reads {
             let mut old = Vec::new();
             access.load_all(&addresses, bytes, &mut old);
             for (index, (source, second)) in colours.iter().enumerate() {
@@ -257,6 +269,21 @@ impl<'w> Write<'w> {
             }
         }
         access.store_all(&addresses, bytes, &data);
+    }
+
+    /// Writes pixels of four bytes, of which each lane has one.
+    fn lanes(&self, access: &mut Access<'_>, pixels: &[Pixel], on: u64, lanes: &[u32; 64]) {
+        let mut addresses = Vec::with_capacity(pixels.len());
+        let mut data: Vec<u8> = Vec::with_capacity(4 * pixels.len());
+        for pixel in pixels.iter().filter(|pixel| on >> pixel.lane & 1 != 0) {
+            for sample in bits(pixel.samples) {
+                if let Some(at) = self.plane.address(pixel.place, sample) {
+                    addresses.push(at);
+                    data.extend_from_slice(&lanes[pixel.lane].to_le_bytes());
+                }
+            }
+        }
+        access.store_all(&addresses, 4, &data);
     }
 
     /// Returns the first and the second colour that a lane exports to the target.

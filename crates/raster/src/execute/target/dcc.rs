@@ -32,7 +32,7 @@ const PLAIN: u8 = 0xff;
 const FIRST: u8 = 12;
 
 /// The order of the codes.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Order {
     /// As colours follow each other (GFX8).
     Beside,
@@ -58,7 +58,7 @@ enum Cleared {
 }
 
 /// The metadata of a target.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(in crate::execute) struct Dcc {
     level: GfxLevel,
     base: u64,
@@ -112,6 +112,12 @@ impl Dcc {
     fn is_first(&self, access: &mut Access<'_>, pixel: [u32; 3], plane: &Plane) -> bool {
         let Some((at, bit)) = self.place(pixel, 0, plane) else { return false };
         !self.plain.contains(&(at, bit)) && access.load(at, 1) as u8 >> bit & 15 == FIRST
+    }
+
+    /// Returns `true` if different rows of 8 x 8 pixels share no byte of it.
+    pub(in crate::execute) const fn has_rows_alone(&self) -> bool {
+        // Codes of four bits share bytes, and blocks of GFX8 are what follows each other in memory.
+        self.fmask.is_none() && matches!(self.order, Order::Rows { .. } | Order::Equation { .. })
     }
 
     /// Prepares the metadata of a target: DCC, and CMASK with or without FMASK.

@@ -61,13 +61,25 @@ pub(in crate::execute) struct Format {
     channels: &'static [u32],
     order: [usize; 4],
     number: u32,
+    /// The first bit of each component, if channels are four bytes without sign, as those of most targets are.
+    bytes: Option<[u32; 4]>,
 }
 
 impl Format {
     pub(in crate::execute) fn new(colour: &Colour) -> Option<Self> {
         let channels = channels(colour.format)?;
-        let order = ORDERS[channels.len() - 1][colour.swap as usize & 3];
-        Some(Self { channels, order, number: colour.number })
+        Some(Self::of_channels(channels, ORDERS[channels.len() - 1][colour.swap as usize & 3], colour.number))
+    }
+
+    fn of_channels(channels: &'static [u32], order: [usize; 4], number: u32) -> Self {
+        let bytes = (number == number::UNORM && channels == [8; 4]).then(|| {
+            let mut shifts = [0; 4];
+            for (shift, component) in (0..).step_by(8).zip(order) {
+                shifts[component] = shift;
+            }
+            shifts
+        });
+        Self { channels, order, number, bytes }
     }
 
     /// Returns the size of a pixel in bits.
@@ -150,8 +162,28 @@ impl Format {
         components
     }
 
+    /// Returns the pixels of 64 lanes, of which `of` returns a component, if channels are four bytes; `None` otherwise.
+    pub(in crate::execute) fn pack_lanes(&self, of: impl Fn(usize) -> Option<[f32; 64]>) -> Option<[u32; 64]> {
+        let shifts = self.bytes?;
+        let mut all = [0; 64];
+        for (component, shift) in shifts.into_iter().enumerate() {
+            for (raw, value) in all.iter_mut().zip(of(component)?) {
+                *raw |= nearest(unit(value.into()) * 255.0) << shift;
+            }
+        }
+        Some(all)
+    }
+
     /// Returns the pixel for components.
     pub(in crate::execute) fn pack(&self, components: [u32; 4]) -> u128 {
+        if let Some(shifts) = self.bytes {
+            let byte = |bits: u32| nearest(unit(f32::from_bits(bits).into()) * 255.0);
+            return (0..4).fold(0, |raw, component| raw | byte(components[component]) << shifts[component]).into();
+        }
+        self.pack_channels(components)
+    }
+
+    fn pack_channels(&self, components: [u32; 4]) -> u128 {
         let mut shift = 0;
         let mut raw = 0;
         for (channel, width) in self.channels.iter().enumerate() {
@@ -243,6 +275,7 @@ fn small(component: u32, mantissa: u32) -> u32 {
 }
 
 /// Returns the value of a 16-bit float.
+#[inline]
 pub(in crate::execute) fn half(bits: u16) -> f32 {
     let bits = u32::from(bits);
     let (sign, exponent, fraction) = ((bits & 0x8000) << 16, bits >> 10 & 31, bits & 0x3ff);
@@ -278,7 +311,22 @@ mod tests {
 
     fn format(number: u32, kind: u32, swap: u32) -> Format {
         let channels = channels(number).unwrap();
-        Format { channels, order: ORDERS[channels.len() - 1][swap as usize], number: kind }
+        Format::of_channels(channels, ORDERS[channels.len() - 1][swap as usize], kind)
+    }
+
+    #[test]
+    fn four_bytes_are_packed_as_channels_are() {
+        let values = [f32::NAN, -1.0, -0.0, 0.5 / 255.0, 1.5 / 255.0, 0.25, 0.999, 1.0, 3.0].map(f32::to_bits);
+        for swap in 0..4 {
+            let format = format(10, 0, swap);
+            assert!(format.bytes.is_some());
+            for index in 0..values.len() {
+                let components = [0, 2, 5, 7].map(|offset: usize| values[(index + offset) % values.len()]);
+                assert_eq!(format.pack(components), format.pack_channels(components), "{swap}: {components:x?}");
+                let lanes = format.pack_lanes(|component| Some([f32::from_bits(components[component]); 64])).unwrap();
+                assert_eq!(u128::from(lanes[index]), format.pack(components), "{swap}: {components:x?}");
+            }
+        }
     }
 
     #[test]

@@ -29,7 +29,7 @@ const PLAIN_STENCIL: u32 = 0x3f0;
 const PLAIN_STENCIL_WITH_RATES: u32 = 0x330;
 
 /// The order of the dwords.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Order {
     /// As the pixels of a plane follow each other (GFX8): a dword for the bytes of a tile. Depth and stencil follow each other
     /// differently, and each has its part of a dword where texture units look for it.
@@ -56,7 +56,7 @@ struct Part {
 }
 
 /// The HTILE of a target.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(in crate::execute) struct Htile {
     base: u64,
     order: Order,
@@ -108,6 +108,11 @@ impl Htile {
             plain: HashSet::new(),
             last: None,
         })
+    }
+
+    /// Returns `true` if different rows of tiles share no dword of it.
+    pub(in crate::execute) const fn has_rows_alone(&self) -> bool {
+        !self.may_share
     }
 
     /// Returns the address of a tile's dword.

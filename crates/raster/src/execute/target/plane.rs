@@ -6,7 +6,7 @@ use amdgpu_surface::{Chip, addr1, addr2, addr3, tiler::Subresource};
 use crate::{Colour, Depth, DepthPlane, DrawState};
 
 /// A level of a target, prepared for computing addresses.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(in crate::execute) struct Plane {
     level: Subresource,
     base: u64,

@@ -16,7 +16,7 @@ use crate::{Colour, DrawState, Feature};
 pub(in crate::execute) const RESOLVE: u32 = 3;
 
 /// The targets of a draw.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(in crate::execute) struct Targets {
     pub(in crate::execute) colours: Vec<(Colour, Format, Plane)>,
     /// The metadata of each of them.
@@ -76,5 +76,10 @@ impl Targets {
         let planes = targets.colours.iter().map(|(_, _, plane)| plane).chain(&targets.depth).chain(&targets.stencil);
         targets.size = planes.map(Plane::size).reduce(|a, b| [a[0].max(b[0]), a[1].max(b[1])]);
         Ok(targets)
+    }
+
+    /// Returns `true` if different rows of 8 x 8 pixels share no byte of metadata, so that threads may draw them at the same time.
+    pub(in crate::execute) fn have_rows_alone(&self) -> bool {
+        self.dcc.iter().flatten().all(Dcc::has_rows_alone) && self.htile.as_ref().is_none_or(Htile::has_rows_alone)
     }
 }

@@ -138,6 +138,38 @@ pub trait Memory {
         result
     }
 
+    /// Reads elements of `bytes` bytes, one for each address, into `out`, where they follow each other. Addresses have 48 bits.
+    /// Elements that cannot be read are zero.
+    ///
+    /// # Errors
+    ///
+    /// [`PageFault`] of the first element that cannot be read.
+    fn read_elements(&self, addresses: &[u64], bytes: usize, out: &mut [u8]) -> Result<(), PageFault> {
+        let mut result = Ok(());
+        for (&at, element) in addresses.iter().zip(out.chunks_exact_mut(bytes)) {
+            let read = self.read(GpuVa::from_48_bits(at), element);
+            if read.is_err() {
+                element.fill(0);
+            }
+            result = result.and(read);
+        }
+        result
+    }
+
+    /// Writes elements of `bytes` bytes, one for each address, in order. Addresses have 48 bits. Elements that cannot be written are
+    /// dropped.
+    ///
+    /// # Errors
+    ///
+    /// [`PageFault`] of the first element that cannot be written.
+    fn write_elements(&self, addresses: &[u64], bytes: usize, data: &[u8]) -> Result<(), PageFault> {
+        let mut result = Ok(());
+        for (&at, element) in addresses.iter().zip(data.chunks_exact(bytes)) {
+            result = result.and(self.write(GpuVa::from_48_bits(at), element));
+        }
+        result
+    }
+
     /// Replaces the `bytes` (4 or 8) at an aligned address with the result of `change`, and returns the old value. No other update
     /// of these bytes happens in between. Memory that is shared with clients and threads also excludes writes in between; `change`
     /// is then called again with the value written.

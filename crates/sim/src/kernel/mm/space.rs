@@ -70,6 +70,29 @@ struct Piece<'s> {
     len: u64,
 }
 
+/// The addresses of a mapping.
+struct Reach<'s> {
+    first: u64,
+    end: u64,
+    bound: &'s Bound,
+}
+
+impl Reach<'_> {
+    fn has(&self, at: u64, len: u64) -> bool {
+        at >= self.first && at.checked_add(len).is_some_and(|end| end <= self.end)
+    }
+
+    /// Returns the offset in the BO of an address, in bytes.
+    fn offset(&self, at: u64) -> u64 {
+        self.bound.bo_page * PAGE + (at - self.first)
+    }
+}
+
+/// Returns the number of elements at the start of `addresses` that follow each other in memory.
+fn run_of(addresses: &[u64], bytes: u64) -> usize {
+    1 + addresses.windows(2).take_while(|pair| pair[0].checked_add(bytes) == Some(pair[1])).count()
+}
+
 /// The number of bytes that a fill writes at once.
 const FILL_BYTES: usize = 4096;
 
@@ -118,6 +141,32 @@ impl Space {
         let piece = self.piece(GpuVa::from_48_bits(access.first()), access.len(), kind).ok()?;
         let bo = piece.bound.bo.as_deref()?;
         (piece.len == access.len()).then_some((bo, piece.offset))
+    }
+
+    /// Visits elements of `bytes` bytes in runs that follow each other in memory: the mapping if a run is in one, its address, the
+    /// number of its first element and of its elements.
+    fn runs(
+        &self,
+        addresses: &[u64],
+        bytes: usize,
+        access: Access,
+        mut visit: impl FnMut(Option<&Reach<'_>>, u64, usize, usize),
+    ) {
+        let mut known: Option<Reach<'_>> = None;
+        let mut done = 0;
+        while let Some(&at) = addresses.get(done) {
+            let count = run_of(&addresses[done..], bytes as u64);
+            let len = (count * bytes) as u64;
+            if !known.as_ref().is_some_and(|reach| reach.has(at, len)) {
+                let piece = self.piece(GpuVa::from_48_bits(at), u64::MAX, access).ok();
+                known = piece.map(|piece| {
+                    let first = at - (piece.offset - piece.bound.bo_page * PAGE);
+                    Reach { first, end: at + piece.len, bound: piece.bound }
+                });
+            }
+            visit(known.as_ref().filter(|reach| reach.has(at, len)), at, done, count);
+            done += count;
+        }
     }
 
     /// Processes a range mapping by mapping.
@@ -210,6 +259,45 @@ impl Memory for Space {
             let written = self.write(GpuVa::from_48_bits(addresses[lane]), &data[lane].to_le_bytes());
             result = result.and(written);
         }
+        result
+    }
+
+    /// Looks a mapping up once for the elements that are in it, and accesses those that follow each other together.
+    fn read_elements(&self, addresses: &[u64], bytes: usize, out: &mut [u8]) -> Result<(), PageFault> {
+        let mut result = Ok(());
+        self.runs(addresses, bytes, Access::Read, |reach, at, first, count| {
+            let out = &mut out[first * bytes..(first + count) * bytes];
+            match reach.map(|reach| (&reach.bound.bo, reach.offset(at))) {
+                Some((Some(bo), offset)) => bo.read(offset, out),
+                Some((None, _)) => out.fill(0),
+                None => {
+                    for (&at, element) in addresses[first..first + count].iter().zip(out.chunks_exact_mut(bytes)) {
+                        let read = self.read(GpuVa::from_48_bits(at), element);
+                        if read.is_err() {
+                            element.fill(0);
+                        }
+                        result = result.and(read);
+                    }
+                }
+            }
+        });
+        result
+    }
+
+    fn write_elements(&self, addresses: &[u64], bytes: usize, data: &[u8]) -> Result<(), PageFault> {
+        let mut result = Ok(());
+        self.runs(addresses, bytes, Access::Write, |reach, at, first, count| {
+            let data = &data[first * bytes..(first + count) * bytes];
+            match reach.map(|reach| (&reach.bound.bo, reach.offset(at))) {
+                Some((Some(bo), offset)) => bo.write(offset, data),
+                Some((None, _)) => {}
+                None => {
+                    for (&at, element) in addresses[first..first + count].iter().zip(data.chunks_exact(bytes)) {
+                        result = result.and(self.write(GpuVa::from_48_bits(at), element));
+                    }
+                }
+            }
+        });
         result
     }
 

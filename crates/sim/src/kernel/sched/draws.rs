@@ -8,23 +8,29 @@ use amdgpu_surface::Chip;
 use amdgpu_waves::{
     Access, CodeCache, GraphicsStage, GraphicsWave, Limits, PageFault, Reach, Reason, StageEnd, StageRunner,
 };
+use parking_lot::Mutex;
 
 use super::{
     job_memory::{JobMemory, border_colors, report},
     skipped::Skipped,
 };
-use crate::gpu::{Client, Draw, Job, Memory, Scene, Statistics, Unfinished};
+use crate::gpu::{Client, Draw, Job, Memory, Place, Scene, Statistics, Unfinished};
+
+/// The executor of draws.
+pub(super) struct Drawer<'d> {
+    pub(super) level: GfxLevel,
+    pub(super) chip: Option<&'d Chip>,
+    pub(super) limits: Limits,
+    /// The decoded code of earlier draws; `None` if the draw decodes its own.
+    pub(super) code: Option<&'d CodeCache>,
+    pub(super) skipped: &'d Skipped,
+    /// The number of threads that draw pixels.
+    pub(super) threads: usize,
+}
 
 /// Executes a draw. A draw with features that are not simulated is counted and left out.
-pub(super) fn run(
-    draw: &Draw,
-    level: GfxLevel,
-    scene: &Scene<'_>,
-    chip: Option<&Chip>,
-    limits: Limits,
-    code: Option<&CodeCache>,
-    skipped: &Skipped,
-) -> Result<(), Unfinished> {
+pub(super) fn run(draw: &Draw, drawer: &Drawer<'_>, scene: &Scene<'_>) -> Result<(), Unfinished> {
+    let Drawer { level, chip, limits, code, skipped, threads } = *drawer;
     let indices = draw.indices.map(|indices| Indices {
         va: indices.va.low_48_bits(),
         count: indices.count,
@@ -41,14 +47,39 @@ pub(super) fn run(
     let read = |offset: u32| scene.state.registers().written(Register::at_byte(offset)?);
     let registers = Registers::new(level, &read);
     let state = DrawState { flaw: scene.job.draw_flaw(), ..DrawState::new(call, &registers) };
-    let memory = JobMemory { memory: scene.memory, job: scene.job, code };
-    let mut stages = Stages { state: &state, chip, scene, limits, code, vertex: None, pixel: None };
-    let result = amdgpu_raster::draw(&state, chip, &memory, &mut stages);
-    for fault in [&stages.vertex, &stages.pixel].into_iter().flatten().filter_map(StageRunner::fault) {
-        report(fault, scene);
-    }
-    if let Some(cache) = code {
-        [stages.vertex.take(), stages.pixel.take()].into_iter().flatten().for_each(|runner| runner.keep_code(cache));
+    let borders = border_colors(level, scene.state);
+    let mut parts = Parts::default();
+    let result = match (scene.memory.shared(), scene.job.shared()) {
+        // A deliberate mistake is the same each time only on a single thread.
+        (Some(memory), Some(job))
+            if threads > 1 && limits.flaw.is_none() && state.flaw.is_none() && !job.is_checked() =>
+        {
+            let memory = JobMemory { memory, job, code };
+            let ended = Mutex::new(Vec::new());
+            let stages = |ended| Stages::new(&state, (chip, borders), memory, limits, scene.place, ended);
+            let mut own = stages(&ended);
+            let mut others: Vec<_> = (1..threads).map(|_| Box::new(stages(&ended)) as _).collect();
+            let result = amdgpu_raster::draw_on_threads(&state, chip, &memory, &mut own, &mut others);
+            drop(others);
+            drop(own);
+            parts.extend(ended.into_inner());
+            result
+        }
+        _ => {
+            let memory = JobMemory { memory: scene.memory, job: scene.job, code };
+            let ended = Mutex::new(Vec::new());
+            let mut stages = Stages::new(&state, (chip, borders), memory, limits, scene.place, &ended);
+            let result = amdgpu_raster::draw(&state, chip, &memory, &mut stages);
+            drop(stages);
+            parts.extend(ended.into_inner());
+            result
+        }
+    };
+    for part in parts {
+        part.faults().for_each(|fault| report(fault, scene));
+        if let Some(cache) = code {
+            part.keep_code(cache);
+        }
     }
     match result {
         Ok(drawn) => {
@@ -115,23 +146,77 @@ impl<M: Memory + ?Sized, J: Job + ?Sized> amdgpu_raster::Memory for JobMemory<'_
         stored.map_err(|fault| MemoryFault { va: fault.va, is_write: true })
     }
 
+    fn load_elements(&self, addresses: &[u64], bytes: usize, out: &mut [u8]) -> Result<(), MemoryFault> {
+        self.memory.route(Client::Targets, Reach::Device);
+        let loaded = self.memory.read_elements(addresses, bytes, out);
+        self.memory.route(Client::Vector, Reach::Unit);
+        loaded.map_err(|fault| MemoryFault { va: fault.va.low_48_bits(), is_write: false })
+    }
+
+    fn store_elements(&self, addresses: &[u64], bytes: usize, data: &[u8]) -> Result<(), MemoryFault> {
+        self.memory.route(Client::Targets, Reach::Device);
+        let stored = self.memory.write_elements(addresses, bytes, data);
+        self.memory.route(Client::Vector, Reach::Unit);
+        stored.map_err(|fault| MemoryFault { va: fault.va.low_48_bits(), is_write: true })
+    }
+
     fn is_stopped(&self) -> bool {
         amdgpu_waves::Memory::is_stopped(self)
     }
 }
 
-/// The programs of a draw.
-struct Stages<'s> {
+/// The programs of a draw on one thread, which leave what they have when they end.
+struct Stages<'s, M: Memory + ?Sized, J: Job + ?Sized> {
     state: &'s DrawState,
     chip: Option<&'s Chip>,
-    scene: &'s Scene<'s>,
+    border_colors: u64,
+    memory: JobMemory<'s, M, J>,
     limits: Limits,
-    code: Option<&'s CodeCache>,
-    vertex: Option<StageRunner>,
-    pixel: Option<StageRunner>,
+    place: Place,
+    part: Part,
+    ended: &'s Mutex<Vec<Part>>,
 }
 
-impl Stages<'_> {
+/// What remains of the programs of a draw on one thread.
+#[derive(Default)]
+struct Part {
+    vertex: Option<StageRunner>,
+    pixel: Option<StageRunner>,
+    /// The fault of a program that is not mapped.
+    missing: Option<PageFault>,
+}
+
+type Parts = Vec<Part>;
+
+impl Part {
+    fn faults(&self) -> impl Iterator<Item = PageFault> {
+        let runners = [&self.vertex, &self.pixel].into_iter().flatten();
+        self.missing.into_iter().chain(runners.filter_map(StageRunner::fault))
+    }
+
+    fn keep_code(self, cache: &CodeCache) {
+        [self.vertex, self.pixel].into_iter().flatten().for_each(|runner| runner.keep_code(cache));
+    }
+}
+
+impl<M: Memory + ?Sized, J: Job + ?Sized> Drop for Stages<'_, M, J> {
+    fn drop(&mut self) {
+        self.ended.lock().push(std::mem::take(&mut self.part));
+    }
+}
+
+impl<'s, M: Memory + ?Sized, J: Job + ?Sized> Stages<'s, M, J> {
+    fn new(
+        state: &'s DrawState,
+        (chip, border_colors): (Option<&'s Chip>, u64),
+        memory: JobMemory<'s, M, J>,
+        limits: Limits,
+        place: Place,
+        ended: &'s Mutex<Vec<Part>>,
+    ) -> Self {
+        Self { state, chip, border_colors, memory, limits, place, part: Part::default(), ended }
+    }
+
     fn runner(&self, program: &Program) -> StageRunner {
         let stage = GraphicsStage {
             level: self.state.level,
@@ -143,19 +228,23 @@ impl Stages<'_> {
             scratch_ring: self.state.scratch_ring,
             scratch_base: self.state.scratch_base,
             chip: self.chip.copied(),
-            border_colors: border_colors(self.state.level, self.scene.state),
+            border_colors: self.border_colors,
         };
         StageRunner::new(&stage, self.limits)
     }
 
     /// Runs a wave on a runner.
-    fn run(&self, runner: &mut StageRunner, program: &Program, wave: &GraphicsWave<'_>) -> Result<Vec<Export>, Ended> {
-        let memory = JobMemory { memory: self.scene.memory, job: self.scene.job, code: self.code };
-        let job = self.scene.job;
-        let ran = if job.is_checked() {
-            runner.run_checked(wave, &memory, &mut |hazard| job.hazard(hazard, self.scene.place))
+    fn run(
+        &mut self,
+        runner: &mut StageRunner,
+        program: &Program,
+        wave: &GraphicsWave<'_>,
+    ) -> Result<Vec<Export>, Ended> {
+        let (memory, place) = (&self.memory, self.place);
+        let ran = if memory.job.is_checked() {
+            runner.run_checked(wave, memory, &mut |hazard| memory.job.hazard(hazard, place))
         } else {
-            runner.run(wave, &memory)
+            runner.run(wave, memory)
         };
         match ran {
             Ok(exports) => Ok(exports.iter().map(export).collect()),
@@ -163,7 +252,7 @@ impl Stages<'_> {
             Err(StageEnd::Hang(hang)) => match hang.reason {
                 // A program that is not mapped is a page fault, as for dispatches.
                 Reason::Fetch(fault) => {
-                    report(fault, self.scene);
+                    self.part.missing = self.part.missing.or(Some(fault));
                     Err(Ended::NoProgram)
                 }
                 _ => Err(Ended::Hang(format!("program {:#x}: {hang}", program.address))),
@@ -183,9 +272,9 @@ fn export(export: &amdgpu_waves::Export) -> Export {
     }
 }
 
-impl amdgpu_raster::Shaders for Stages<'_> {
+impl<M: Memory + ?Sized, J: Job + ?Sized> amdgpu_raster::Shaders for Stages<'_, M, J> {
     fn vertices(&mut self, program: &Program, wave: &VertexWave) -> Result<Vec<Export>, Ended> {
-        let mut runner = self.vertex.take().unwrap_or_else(|| self.runner(program));
+        let mut runner = self.part.vertex.take().unwrap_or_else(|| self.runner(program));
         let start = GraphicsWave {
             scalars: &wave.scalars,
             vectors: &wave.vectors,
@@ -194,12 +283,12 @@ impl amdgpu_raster::Shaders for Stages<'_> {
             quads: &[],
         };
         let result = self.run(&mut runner, program, &start);
-        self.vertex = Some(runner);
+        self.part.vertex = Some(runner);
         result
     }
 
     fn pixels(&mut self, program: &Program, wave: &PixelWave) -> Result<Vec<Export>, Ended> {
-        let mut runner = self.pixel.take().unwrap_or_else(|| self.runner(program));
+        let mut runner = self.part.pixel.take().unwrap_or_else(|| self.runner(program));
         let start = GraphicsWave {
             scalars: &wave.scalars,
             vectors: &wave.vectors,
@@ -208,7 +297,7 @@ impl amdgpu_raster::Shaders for Stages<'_> {
             quads: &wave.quads,
         };
         let result = self.run(&mut runner, program, &start);
-        self.pixel = Some(runner);
+        self.part.pixel = Some(runner);
         result
     }
 }

@@ -20,7 +20,7 @@ use crate::{
     chips::Register as Captured,
     gpu::{Dispatch, Scene, Shaders, State, Unfinished, Work},
     kernel::sched::{
-        draws,
+        draws::{self, Drawer},
         job_memory::{JobMemory, border_colors, report},
         shader_watch::{ShaderNews, Watching},
         skipped::Skipped,
@@ -36,7 +36,7 @@ pub(crate) struct Interpreter {
     limits: Limits,
     /// The chip, for the tiling of images; `None` if the capture lacks register values or has invalid ones.
     chip: Option<Chip>,
-    /// The number of threads that execute a dispatch that is not watched.
+    /// The number of threads that execute a draw, or a dispatch that is not watched.
     threads: usize,
     watching: Option<Watching>,
     /// The draws that were not executed.
@@ -132,7 +132,15 @@ impl Shaders for Interpreter {
             Work::Draw(draw) => {
                 let limits = Limits { flaw: scene.job.flaw(), ..self.limits };
                 let code = (!scene.job.is_checked()).then_some(&self.code);
-                return draws::run(draw, target.level, scene, self.chip.as_ref(), limits, code, &self.skipped);
+                let drawer = Drawer {
+                    level: target.level,
+                    chip: self.chip.as_ref(),
+                    limits,
+                    code,
+                    skipped: &self.skipped,
+                    threads: self.threads,
+                };
+                return draws::run(draw, &drawer, scene);
             }
             Work::Mesh(_) => {
                 self.skipped.add("mesh shader", scene.place);

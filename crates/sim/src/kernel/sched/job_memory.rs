@@ -21,6 +21,14 @@ pub(super) struct JobMemory<'s, M: ?Sized, J: ?Sized> {
     pub(super) code: Option<&'s CodeCache>,
 }
 
+impl<M: ?Sized, J: ?Sized> Clone for JobMemory<'_, M, J> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<M: ?Sized, J: ?Sized> Copy for JobMemory<'_, M, J> {}
+
 /// Returns a page fault of the type that waves use.
 fn fault(va: u64, access: Access) -> PageFault {
     PageFault { va, access }

@@ -69,6 +69,14 @@ impl Memory for View {
         self.space().write_lanes(addresses, lanes, data)
     }
 
+    fn read_elements(&self, addresses: &[u64], bytes: usize, out: &mut [u8]) -> Result<(), PageFault> {
+        self.space().read_elements(addresses, bytes, out)
+    }
+
+    fn write_elements(&self, addresses: &[u64], bytes: usize, data: &[u8]) -> Result<(), PageFault> {
+        self.space().write_elements(addresses, bytes, data)
+    }
+
     fn update(&self, va: GpuVa, bytes: u8, change: &mut dyn FnMut(u64) -> u64) -> Result<u64, PageFault> {
         self.space().update(va, bytes, change)
     }
@@ -110,6 +118,14 @@ impl Memory for Overlay<'_> {
 
     fn write_lanes(&self, addresses: &[u64; 64], lanes: u64, data: &[u32; 64]) -> Result<(), PageFault> {
         self.view.write_lanes(addresses, lanes, data)
+    }
+
+    fn read_elements(&self, addresses: &[u64], bytes: usize, out: &mut [u8]) -> Result<(), PageFault> {
+        self.view.read_elements(addresses, bytes, out)
+    }
+
+    fn write_elements(&self, addresses: &[u64], bytes: usize, data: &[u8]) -> Result<(), PageFault> {
+        self.view.write_elements(addresses, bytes, data)
     }
 
     fn update(&self, va: GpuVa, bytes: u8, change: &mut dyn FnMut(u64) -> u64) -> Result<u64, PageFault> {

@@ -244,6 +244,19 @@ fn a_target_that_is_not_mapped_is_a_page_fault() {
 }
 
 #[test]
+fn pixels_on_a_page_are_drawn_although_others_of_their_wave_have_none() {
+    let device = card();
+    let rig = Rig::new(&device);
+    // Twelve rows are the last ones that are mapped: four of the eight that the scissor leaves.
+    let start = 0x10_0000 - 12 * 4 * SIDE;
+    Draw::new(GfxLevel::Gfx10_3).with("CB_COLOR0_BASE", ((DATA + start) >> 8) as u32).run(&rig).unwrap();
+    let places = (0..12 * SIDE).filter(|at| rig.load(start + 4 * at) == RED);
+    assert!(places.eq((8..12).flat_map(|y| (8..24).map(move |x| SIDE * y + x))));
+    let complaints = device.complaints();
+    assert!(complaints.iter().any(|complaint| complaint.contains("900")), "{complaints:?}");
+}
+
+#[test]
 fn programs_that_are_not_there_are_page_faults() {
     for name in ["SPI_SHADER_PGM_LO_VS", "SPI_SHADER_PGM_LO_PS"] {
         let device = card();
