@@ -59,13 +59,16 @@ pub fn decode(level: GfxLevel, wave: WaveSize, words: &[u32]) -> Result<Instruct
     }
     available(len)?;
     let mut kept = [0; Instruction::MAX_DWORDS];
-    kept[..len].copy_from_slice(&words[..len]);
+    for (kept, word) in kept.iter_mut().zip(&words[..len]) {
+        *kept = *word;
+    }
     Ok(Instruction { level, wave, layout, opcode, second, words: kept, len: len as u8, extension, literal })
 }
 
 /// The layout with the operation's fields, the operation, and the second operation of a dual-issue instruction.
 type Operation = (&'static FormatLayout, &'static Opcode, Option<&'static Opcode>);
 
+#[inline]
 fn operation(
     level: GfxLevel,
     table: &'static Table,

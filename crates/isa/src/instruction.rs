@@ -64,16 +64,19 @@ impl Instruction {
     pub const MAX_DWORDS: usize = 5;
 
     /// Returns the generation for which the instruction was decoded.
+    #[inline]
     pub const fn level(&self) -> GfxLevel {
         self.level
     }
 
     /// Returns the wave size for which the instruction was decoded.
+    #[inline]
     pub const fn wave(&self) -> WaveSize {
         self.wave
     }
 
     /// Returns the operation; for a dual-issue instruction the first operation.
+    #[inline]
     pub const fn opcode(&self) -> &'static Opcode {
         self.opcode
     }
@@ -84,6 +87,7 @@ impl Instruction {
     }
 
     /// Returns the format of the instruction, without extra dwords.
+    #[inline]
     pub const fn format(&self) -> Format {
         self.layout.format
     }
@@ -98,6 +102,7 @@ impl Instruction {
     /// assert_eq!(add.op(), Op::VAddF32);
     /// # Ok::<_, amdgpu_isa::DecodeError>(())
     /// ```
+    #[inline]
     pub const fn op(&self) -> Op {
         self.opcode.op
     }
@@ -108,37 +113,42 @@ impl Instruction {
     }
 
     /// Returns all dwords of the instruction.
+    #[inline]
     pub fn dwords(&self) -> &[u32] {
         &self.words[..usize::from(self.len)]
     }
 
     /// Returns the extra dword of SDWA or DPP, if the instruction has one.
+    #[inline]
     pub const fn extension(&self) -> Option<Extension> {
         self.extension
     }
 
     /// Returns the literal, if the instruction has one.
+    #[inline]
     pub const fn literal(&self) -> Option<u32> {
         self.literal
     }
 
     /// Returns the value of a field; 0 if the format does not have the field.
+    #[inline]
     pub fn field(&self, field: Field) -> u32 {
-        self.layout.field(field).map_or(0, |layout| layout.get(self.dwords()))
+        // Dwords behind the last one are 0.
+        self.layout.field(field).map_or(0, |layout| layout.get(&self.words))
     }
 
     /// Returns `true` if the format has the field.
+    #[inline]
     pub fn has_field(&self, field: Field) -> bool {
         self.layout.field(field).is_some()
     }
 
     /// Returns the value of a field of the extra dword; 0 if there is no extra dword or it does not have the field.
+    #[inline]
     pub fn extension_field(&self, field: Field) -> u32 {
-        self.extension
-            .and_then(|extension| {
-                let layout = table(self.level).format(extension.format)?.field(field)?;
-                Some(layout.get(&[extension.dword]))
-            })
-            .unwrap_or(0)
+        self.extension.map_or(0, |extension| {
+            let layout = table(self.level).format(extension.format).and_then(|format| format.field(field));
+            layout.map_or(0, |layout| layout.get(&[extension.dword]))
+        })
     }
 }

@@ -227,8 +227,8 @@ static L154: [Operand; 4] =
     [Operand::new(K::Vdst, 2), Operand::new(K::Addr, 2), Operand::new(K::Data, 4), Operand::new(K::Off, 0)];
 
 /// The tables of Gfx11.
-pub(crate) static TABLE: Table = Table {
-    formats: &[
+pub(crate) static TABLE: Table = Table::new(
+    &[
         FormatLayout::new(
             T::Sop2,
             4,
@@ -550,7 +550,7 @@ pub(crate) static TABLE: Table = Table {
             &[FieldLayout::new(F::Src0, &[Bits::new(7, 0)]), FieldLayout::new(F::LaneSel, &[Bits::new(31, 8)])],
         ),
     ],
-    sources: Scalars {
+    Scalars {
         last_sgpr: 105,
         named: &[
             (106, "vcc_lo"),
@@ -585,7 +585,7 @@ pub(crate) static TABLE: Table = Table {
             (253, "src_scc"),
         ],
     },
-    destinations: Scalars {
+    Scalars {
         last_sgpr: 105,
         named: &[
             (106, "vcc_lo"),
@@ -612,7 +612,7 @@ pub(crate) static TABLE: Table = Table {
             (127, "exec_hi"),
         ],
     },
-    opcodes: &[
+    &[
         Opcode::new(T::Ds, 0, O::DsAddU32, &L84),
         Opcode::new(T::Ds, 1, O::DsSubU32, &L84),
         Opcode::new(T::Ds, 2, O::DsRsubU32, &L84),
@@ -2078,4 +2078,4 @@ pub(crate) static TABLE: Table = Table {
         Opcode::new(T::Vopd, 17, O::VDualLshlrevB32, &L30),
         Opcode::new(T::Vopd, 18, O::VDualAndB32, &L30),
     ],
-};
+);

@@ -231,8 +231,8 @@ static L156: [Operand; 4] =
     [Operand::new(K::Vdst, 2), Operand::new(K::Addr, 2), Operand::new(K::Data, 4), Operand::new(K::Off, 0)];
 
 /// The tables of Gfx11_5.
-pub(crate) static TABLE: Table = Table {
-    formats: &[
+pub(crate) static TABLE: Table = Table::new(
+    &[
         FormatLayout::new(
             T::Sop2,
             4,
@@ -554,7 +554,7 @@ pub(crate) static TABLE: Table = Table {
             &[FieldLayout::new(F::Src0, &[Bits::new(7, 0)]), FieldLayout::new(F::LaneSel, &[Bits::new(31, 8)])],
         ),
     ],
-    sources: Scalars {
+    Scalars {
         last_sgpr: 105,
         named: &[
             (106, "vcc_lo"),
@@ -589,7 +589,7 @@ pub(crate) static TABLE: Table = Table {
             (253, "src_scc"),
         ],
     },
-    destinations: Scalars {
+    Scalars {
         last_sgpr: 105,
         named: &[
             (106, "vcc_lo"),
@@ -616,7 +616,7 @@ pub(crate) static TABLE: Table = Table {
             (127, "exec_hi"),
         ],
     },
-    opcodes: &[
+    &[
         Opcode::new(T::Ds, 0, O::DsAddU32, &L86),
         Opcode::new(T::Ds, 1, O::DsSubU32, &L86),
         Opcode::new(T::Ds, 2, O::DsRsubU32, &L86),
@@ -2141,4 +2141,4 @@ pub(crate) static TABLE: Table = Table {
         Opcode::new(T::Vopd, 17, O::VDualLshlrevB32, &L32),
         Opcode::new(T::Vopd, 18, O::VDualAndB32, &L32),
     ],
-};
+);

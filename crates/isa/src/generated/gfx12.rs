@@ -254,8 +254,8 @@ static L165: [Operand; 3] = [Operand::new(K::Vdst, 32), Operand::new(K::Addr, 2)
 static L166: [Operand; 3] = [Operand::new(K::Addr, 2), Operand::new(K::Data, 32), Operand::new(K::Off, 0)];
 
 /// The tables of Gfx12.
-pub(crate) static TABLE: Table = Table {
-    formats: &[
+pub(crate) static TABLE: Table = Table::new(
+    &[
         FormatLayout::new(
             T::Sop2,
             4,
@@ -612,7 +612,7 @@ pub(crate) static TABLE: Table = Table {
             ],
         ),
     ],
-    sources: Scalars {
+    Scalars {
         last_sgpr: 105,
         named: &[
             (106, "vcc_lo"),
@@ -647,7 +647,7 @@ pub(crate) static TABLE: Table = Table {
             (253, "src_scc"),
         ],
     },
-    destinations: Scalars {
+    Scalars {
         last_sgpr: 105,
         named: &[
             (106, "vcc_lo"),
@@ -674,7 +674,7 @@ pub(crate) static TABLE: Table = Table {
             (127, "exec_hi"),
         ],
     },
-    opcodes: &[
+    &[
         Opcode::new(T::Ds, 0, O::DsAddU32, &L77),
         Opcode::new(T::Ds, 1, O::DsSubU32, &L77),
         Opcode::new(T::Ds, 2, O::DsRsubU32, &L77),
@@ -2245,4 +2245,4 @@ pub(crate) static TABLE: Table = Table {
         Opcode::new(T::Vscratch, 83, O::ScratchLoadBlock, &L149),
         Opcode::new(T::Vscratch, 84, O::ScratchStoreBlock, &L150),
     ],
-};
+);

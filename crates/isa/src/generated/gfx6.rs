@@ -147,8 +147,8 @@ static L91: [Operand; 3] = [Operand::new(K::Vdst, 1), Operand::new(K::Src0, 1), 
 static L92: [Operand; 3] = [Operand::new(K::Vdst, 1), Operand::new(K::Parameter, 0), Operand::new(K::Attribute, 0)];
 
 /// The tables of Gfx6.
-pub(crate) static TABLE: Table = Table {
-    formats: &[
+pub(crate) static TABLE: Table = Table::new(
+    &[
         FormatLayout::new(
             T::Sop2,
             4,
@@ -375,7 +375,7 @@ pub(crate) static TABLE: Table = Table {
             ],
         ),
     ],
-    sources: Scalars {
+    Scalars {
         last_sgpr: 103,
         named: &[
             (106, "vcc_lo"),
@@ -404,7 +404,7 @@ pub(crate) static TABLE: Table = Table {
             (253, "src_scc"),
         ],
     },
-    destinations: Scalars {
+    Scalars {
         last_sgpr: 103,
         named: &[
             (106, "vcc_lo"),
@@ -429,7 +429,7 @@ pub(crate) static TABLE: Table = Table {
             (127, "exec_hi"),
         ],
     },
-    opcodes: &[
+    &[
         Opcode::new(T::Ds, 0, O::DsAddU32, &L5),
         Opcode::new(T::Ds, 1, O::DsSubU32, &L5),
         Opcode::new(T::Ds, 2, O::DsRsubU32, &L5),
@@ -1546,4 +1546,4 @@ pub(crate) static TABLE: Table = Table {
         Opcode::new(T::Vopc, 246, O::VCmpxGeU64, &L89),
         Opcode::new(T::Vopc, 247, O::VCmpxTU64, &L89),
     ],
-};
+);

@@ -171,8 +171,8 @@ static L108: [Operand; 3] = [Operand::new(K::Vdst, 1), Operand::new(K::Src0, 1),
 static L109: [Operand; 3] = [Operand::new(K::Vdst, 1), Operand::new(K::Parameter, 0), Operand::new(K::Attribute, 0)];
 
 /// The tables of Gfx7.
-pub(crate) static TABLE: Table = Table {
-    formats: &[
+pub(crate) static TABLE: Table = Table::new(
+    &[
         FormatLayout::new(
             T::Sop2,
             4,
@@ -413,7 +413,7 @@ pub(crate) static TABLE: Table = Table {
             ],
         ),
     ],
-    sources: Scalars {
+    Scalars {
         last_sgpr: 103,
         named: &[
             (104, "flat_scratch_lo"),
@@ -444,7 +444,7 @@ pub(crate) static TABLE: Table = Table {
             (253, "src_scc"),
         ],
     },
-    destinations: Scalars {
+    Scalars {
         last_sgpr: 103,
         named: &[
             (104, "flat_scratch_lo"),
@@ -471,7 +471,7 @@ pub(crate) static TABLE: Table = Table {
             (127, "exec_hi"),
         ],
     },
-    opcodes: &[
+    &[
         Opcode::new(T::Ds, 0, O::DsAddU32, &L5),
         Opcode::new(T::Ds, 1, O::DsSubU32, &L5),
         Opcode::new(T::Ds, 2, O::DsRsubU32, &L5),
@@ -1659,4 +1659,4 @@ pub(crate) static TABLE: Table = Table {
         Opcode::new(T::Vopc, 246, O::VCmpxGeU64, &L106),
         Opcode::new(T::Vopc, 247, O::VCmpxTU64, &L106),
     ],
-};
+);

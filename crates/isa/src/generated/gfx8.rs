@@ -177,8 +177,8 @@ static L113: [Operand; 3] = [Operand::new(K::Vdst, 2), Operand::new(K::Addr, 2),
 static L114: [Operand; 3] = [Operand::new(K::Vdst, 2), Operand::new(K::Addr, 2), Operand::new(K::Data, 4)];
 
 /// The tables of Gfx8.
-pub(crate) static TABLE: Table = Table {
-    formats: &[
+pub(crate) static TABLE: Table = Table::new(
+    &[
         FormatLayout::new(
             T::Sop2,
             4,
@@ -455,7 +455,7 @@ pub(crate) static TABLE: Table = Table {
             ],
         ),
     ],
-    sources: Scalars {
+    Scalars {
         last_sgpr: 101,
         named: &[
             (102, "flat_scratch_lo"),
@@ -494,7 +494,7 @@ pub(crate) static TABLE: Table = Table {
             (253, "src_scc"),
         ],
     },
-    destinations: Scalars {
+    Scalars {
         last_sgpr: 101,
         named: &[
             (102, "flat_scratch_lo"),
@@ -525,7 +525,7 @@ pub(crate) static TABLE: Table = Table {
             (127, "exec_hi"),
         ],
     },
-    opcodes: &[
+    &[
         Opcode::new(T::Ds, 0, O::DsAddU32, &L75),
         Opcode::new(T::Ds, 1, O::DsSubU32, &L75),
         Opcode::new(T::Ds, 2, O::DsRsubU32, &L75),
@@ -1789,4 +1789,4 @@ pub(crate) static TABLE: Table = Table {
         Opcode::new(T::Vopc, 254, O::VCmpxGeU64, &L39),
         Opcode::new(T::Vopc, 255, O::VCmpxTU64, &L39),
     ],
-};
+);

@@ -203,8 +203,8 @@ static L136: [Operand; 4] =
     [Operand::new(K::Vdst, 2), Operand::new(K::Addr, 2), Operand::new(K::Data, 4), Operand::new(K::Off, 0)];
 
 /// The tables of Gfx9.
-pub(crate) static TABLE: Table = Table {
-    formats: &[
+pub(crate) static TABLE: Table = Table::new(
+    &[
         FormatLayout::new(
             T::Sop2,
             4,
@@ -530,7 +530,7 @@ pub(crate) static TABLE: Table = Table {
             ],
         ),
     ],
-    sources: Scalars {
+    Scalars {
         last_sgpr: 101,
         named: &[
             (102, "flat_scratch_lo"),
@@ -569,7 +569,7 @@ pub(crate) static TABLE: Table = Table {
             (253, "src_scc"),
         ],
     },
-    destinations: Scalars {
+    Scalars {
         last_sgpr: 101,
         named: &[
             (102, "flat_scratch_lo"),
@@ -600,7 +600,7 @@ pub(crate) static TABLE: Table = Table {
             (127, "exec_hi"),
         ],
     },
-    opcodes: &[
+    &[
         Opcode::new(T::Ds, 0, O::DsAddU32, &L76),
         Opcode::new(T::Ds, 1, O::DsSubU32, &L76),
         Opcode::new(T::Ds, 2, O::DsRsubU32, &L76),
@@ -2101,4 +2101,4 @@ pub(crate) static TABLE: Table = Table {
         Opcode::new(T::Vopc, 254, O::VCmpxGeU64, &L39),
         Opcode::new(T::Vopc, 255, O::VCmpxTU64, &L39),
     ],
-};
+);

@@ -20,7 +20,7 @@ impl Bits {
     }
 
     /// Returns the value of the bits in `words`, which are 0 beyond their end.
-    pub(crate) fn get(self, words: &[u32]) -> u32 {
+    fn get(self, words: &[u32]) -> u32 {
         let (first, last) = (usize::from(self.low / 32), usize::from(self.high / 32));
         let mask = (1_u64 << self.width()) - 1;
         let mut value = if first < words.len() { u64::from(words[first]) } else { 0 };
@@ -58,12 +58,20 @@ impl Match {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FieldLayout {
     pub(crate) field: Field,
+    /// The dword, the position and the mask of a field that is one piece within a dword, as most are; a mask of 0 for others.
+    whole: (u8, u8, u32),
     pieces: &'static [Bits],
 }
 
 impl FieldLayout {
     pub(crate) const fn new(field: Field, pieces: &'static [Bits]) -> Self {
-        Self { field, pieces }
+        let whole = match pieces {
+            [Bits { high, low }] if *high / 32 == *low / 32 => {
+                (*low / 32, *low % 32, ((1_u64 << (*high - *low + 1)) - 1) as u32)
+            }
+            _ => (0, 0, 0),
+        };
+        Self { field, whole, pieces }
     }
 
     /// Returns the number of bits.
@@ -71,8 +79,15 @@ impl FieldLayout {
         self.pieces.iter().map(|piece| piece.width()).sum()
     }
 
-    /// Returns the value of the field.
+    /// Returns the value of the field in `words`, which are 0 beyond their end.
+    #[inline]
     pub(crate) fn get(&self, words: &[u32]) -> u32 {
+        let (word, shift, mask) = self.whole;
+        if mask != 0 { words.get(usize::from(word)).map_or(0, |word| word >> shift & mask) } else { self.join(words) }
+    }
+
+    /// Returns the value of a field that is not one piece within a dword.
+    fn join(&self, words: &[u32]) -> u32 {
         let (mut value, mut shift) = (0, 0);
         for piece in self.pieces {
             value |= piece.get(words) << shift;
@@ -133,14 +148,19 @@ impl FormatLayout {
     }
 
     /// Returns `true` if the first dword has the format's identifying bits; formats without any never match.
-    pub(crate) fn matches(&self, first: u32) -> bool {
+    pub(crate) const fn matches(&self, first: u32) -> bool {
         let (mask, value) = self.identity;
         mask != 0 && first & mask == value
     }
 
     /// Returns the number of identifying bits.
-    pub(crate) fn identifying_bits(&self) -> u32 {
+    pub(crate) const fn identifying_bits(&self) -> u32 {
         self.identity.0.count_ones()
+    }
+
+    /// Returns `true` if all identifying bits are among so many of the highest ones.
+    pub(crate) const fn is_identified_by(&self, bits: u32) -> bool {
+        self.identity.0 << bits == 0
     }
 
     /// Writes the identifying bits.
@@ -149,6 +169,7 @@ impl FormatLayout {
     }
 
     /// Returns the layout of a field.
+    #[inline]
     pub(crate) fn field(&self, field: Field) -> Option<&'static FieldLayout> {
         self.fields.get(usize::from(self.places[field as usize]))
     }

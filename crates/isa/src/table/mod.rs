@@ -2,6 +2,7 @@
 
 mod generation;
 mod image;
+mod index;
 mod layout;
 mod op;
 mod opcode;

@@ -28,11 +28,18 @@ pub struct Opcode {
     pub op: Op,
     /// The operands of the operation.
     pub operands: &'static [Operand],
+    /// The kinds of the operands, a bit each.
+    kinds: u64,
 }
 
 impl Opcode {
     pub(crate) const fn new(format: Format, number: u16, op: Op, operands: &'static [Operand]) -> Self {
-        Self { format, number, op, operands }
+        let (mut kinds, mut index) = (0, 0);
+        while index < operands.len() {
+            kinds |= 1 << operands[index].kind as u32;
+            index += 1;
+        }
+        Self { format, number, op, operands, kinds }
     }
 
     /// Returns the name of the operation, without the suffix of the format.
@@ -41,7 +48,9 @@ impl Opcode {
     }
 
     /// Returns `true` if the operation has an operand of this kind.
+    #[inline]
     pub fn has(&self, kind: OperandKind) -> bool {
-        self.operands.iter().any(|operand| operand.kind == kind)
+        const { assert!(OperandKind::COUNT <= 64, "each kind has a bit") };
+        self.kinds >> kind as u32 & 1 != 0
     }
 }

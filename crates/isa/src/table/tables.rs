@@ -1,6 +1,6 @@
 //! The tables of a generation.
 
-use super::{Format, FormatLayout, Opcode};
+use super::{Format, FormatLayout, Opcode, index::Index};
 
 /// The scalar operand numbers of a generation: SGPRs starting at 0, and named registers above them.
 #[derive(Debug)]
@@ -34,28 +34,39 @@ pub struct Table {
     /// The scalar operands that can be destinations.
     pub destinations: Scalars,
     pub(crate) opcodes: &'static [Opcode],
+    index: Index,
 }
 
 impl Table {
+    pub(crate) const fn new(
+        formats: &'static [FormatLayout],
+        sources: Scalars,
+        destinations: Scalars,
+        opcodes: &'static [Opcode],
+    ) -> Self {
+        Self { formats, sources, destinations, opcodes, index: Index::new(formats, opcodes) }
+    }
+
     /// Returns all operations, ordered by format and number.
     pub fn opcodes(&self) -> &'static [Opcode] {
         self.opcodes
     }
 
     /// Returns the operation with this number in a format; `None` if there is none.
+    #[inline]
     pub fn opcode(&self, format: Format, number: u32) -> Option<&'static Opcode> {
-        let number = u16::try_from(number).ok()?;
-        let at = self.opcodes.binary_search_by_key(&(format, number), |opcode| (opcode.format, opcode.number)).ok()?;
-        Some(&self.opcodes[at])
+        self.opcodes.get(self.index.opcode(format, number)?)
     }
 
     /// Returns the layout of a format; `None` if the generation does not have the format.
+    #[inline]
     pub(crate) fn format(&self, format: Format) -> Option<&'static FormatLayout> {
-        self.formats.iter().find(|layout| layout.format == format)
+        self.formats.get(self.index.layout(format))
     }
 
     /// Returns the layout with the longest match of identifying bits in the first dword.
+    #[inline]
     pub(crate) fn classify(&self, first: u32) -> Option<&'static FormatLayout> {
-        self.formats.iter().filter(|layout| layout.matches(first)).max_by_key(|layout| layout.identifying_bits())
+        self.formats.get(self.index.class(first))
     }
 }

@@ -203,7 +203,7 @@ fn table(generation: &Generation, level: &str) -> String {
             list.iter().map(|(kind, dwords)| format!("Operand::new(K::{}, {dwords})", camel(kind))).collect::<Vec<_>>();
         let _ = writeln!(out, "static L{number}: [Operand; {}] = [{}];", items.len(), items.join(", "));
     }
-    let _ = writeln!(out, "\n/// The tables of {level}.\npub(crate) static TABLE: Table = Table {{\nformats: &[");
+    let _ = writeln!(out, "\n/// The tables of {level}.\npub(crate) static TABLE: Table = Table::new(\n&[");
     for format in &generation.formats {
         let encoding = format
             .encoding
@@ -224,12 +224,11 @@ fn table(generation: &Generation, level: &str) -> String {
         );
     }
     out.push_str("],\n");
-    for (name, scalars) in [("sources", &generation.sources), ("destinations", &generation.destinations)] {
+    for scalars in [&generation.sources, &generation.destinations] {
         let named = scalars.named.iter().map(|(number, name)| format!("({number}, {name:?})")).collect::<Vec<_>>();
-        let _ =
-            writeln!(out, "{name}: Scalars {{ last_sgpr: {}, named: &[{}] }},", scalars.last_sgpr, named.join(", "));
+        let _ = writeln!(out, "Scalars {{ last_sgpr: {}, named: &[{}] }},", scalars.last_sgpr, named.join(", "));
     }
-    out.push_str("opcodes: &[\n");
+    out.push_str("&[\n");
     let mut operations: Vec<_> = generation.operations.iter().collect();
     operations.sort_by_key(|op| (op.format.clone(), op.number));
     for op in operations {
@@ -242,7 +241,7 @@ fn table(generation: &Generation, level: &str) -> String {
             lists[&op.operands[..]]
         );
     }
-    out.push_str("],\n};\n");
+    out.push_str("],\n);\n");
     out
 }
 
