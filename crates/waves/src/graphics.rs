@@ -5,6 +5,7 @@ use amdgpu_isa::WaveSize;
 use amdgpu_surface::Chip;
 
 use crate::{
+    buffer::described::{Described, Key},
     dispatch::Dispatch,
     export::{Export, Interpolant},
     group::Group,
@@ -238,7 +239,7 @@ impl StageRunner {
             pad: self.pad.take().unwrap_or_default(),
             unit,
             takes_shortcuts: unit.takes_shortcuts(),
-            described: None,
+            described: Described::new(dispatch.level, Key::default()),
             graphics: Some(Box::new(Graphics {
                 // Most programs export once or twice.
                 exports: Vec::with_capacity(2),

@@ -4,6 +4,7 @@ use amdgpu_hw::GfxLevel;
 
 use crate::{
     alu::unit::Unit,
+    buffer::described::{Described, Key},
     dispatch::{Dispatch, MAX_WAVES},
     export::Export,
     flaw::Flaw,
@@ -223,7 +224,7 @@ fn execute<O: Observer>(
                 && wave.takes_shortcuts
                 && let Some(block) = near.block(pc, wave.registers.mode)
             {
-                wave.block(block);
+                wave.block(block, around);
                 left -= block.instructions;
                 pc = pc.wrapping_add(block.bytes.into());
                 wave.pc = pc;
@@ -329,7 +330,7 @@ fn start(
         unit,
         takes_shortcuts: unit.takes_shortcuts(),
         graphics: None,
-        described: None,
+        described: Described::new(dispatch.level, Key::default()),
     }
 }
 

@@ -88,7 +88,8 @@ pub trait Memory {
         let _ = (is_scalar, reach);
     }
 
-    /// Reads a dword for each lane in a mask. Addresses need not be aligned. Lanes whose address is not mapped read 0.
+    /// Reads a dword for each lane in a mask. Addresses need not be aligned; those of lanes that are not in the mask are undefined. Lanes
+    /// whose address is not mapped read 0.
     ///
     /// This is called once for each load instruction, so that implementations can avoid a page table lookup for each lane.
     ///
@@ -113,8 +114,8 @@ pub trait Memory {
         result
     }
 
-    /// Writes a dword for each lane of a bit mask, the lowest lane first. The addresses need not be aligned. Dwords on unmapped
-    /// pages are dropped.
+    /// Writes a dword for each lane of a bit mask, the lowest lane first. The addresses need not be aligned; those of lanes that are not
+    /// in the mask are undefined. Dwords on unmapped pages are dropped.
     ///
     /// # Errors
     ///

@@ -173,6 +173,18 @@ impl Buffer {
     }
 }
 
+/// Returns the mask of the lanes whose offset, with what is added, is at most `last`.
+fn up_to(unit: Unit, (offset, added): (&Lanes, u32), last: u32) -> u64 {
+    let compare = for_each_unit!(|in_range: &mut Lanes, offset: &Lanes, added: u32, last: u32| {
+        for lane in 0..LANES {
+            in_range[lane] = u32::from(offset[lane].wrapping_add(added) <= last);
+        }
+    });
+    let mut in_range = [0; LANES];
+    compare(unit, &mut in_range, offset, added, last);
+    mask::gather(unit, &in_range)
+}
+
 /// The first index, offset and buffer offset (of both) that are out of range.
 #[derive(Clone, Copy, Debug)]
 struct Ends {
@@ -253,21 +265,20 @@ impl Reach {
         // The last offset in range; all 32 bits of an offset are in range behind it.
         let Some(last) = end.checked_sub(1) else { return 0 };
         let last = u32::try_from(last).unwrap_or(u32::MAX);
-        let mut in_range = [0; LANES];
-        let compute = for_each_unit!(|addresses: &mut WideLanes,
-                                      in_range: &mut Lanes,
-                                      offset: &Lanes,
-                                      added: u32,
-                                      start: u64,
-                                      last: u32| {
-            for lane in 0..LANES {
-                let offset = offset[lane].wrapping_add(added);
-                in_range[lane] = u32::from(offset <= last);
-                addresses[lane] = start.wrapping_add(offset.into()) & ADDRESS_MASK;
-            }
-        });
-        compute(unit, addresses, &mut in_range, offset, added, self.start, last);
-        mask::gather(unit, &in_range)
+        let compute =
+            for_each_unit!(|addresses: &mut WideLanes, largest: &mut u32, offset: &Lanes, added: u32, start: u64| {
+                let mut most = 0;
+                for lane in 0..LANES {
+                    let offset = offset[lane].wrapping_add(added);
+                    most = most.max(offset);
+                    addresses[lane] = start.wrapping_add(offset.into()) & ADDRESS_MASK;
+                }
+                *largest = most;
+            });
+        let mut largest = 0;
+        compute(unit, addresses, &mut largest, offset, added, self.start);
+        // The lanes are looked at one by one only if one of them is out of range, which few accesses have.
+        if largest <= last { u64::MAX } else { up_to(unit, (offset, added), last) }
     }
 
     /// Returns the offset of a byte in a buffer with interleaved elements.

@@ -1,12 +1,15 @@
-//! Vector operations that follow each other, which a wave executes together.
+//! Vector operations and accesses to memory that follow each other, which a wave executes together.
 
-use std::sync::Arc;
+use std::ops::Range;
 
 use amdgpu_isa::Op;
 
 use super::{
     source::EXEC,
-    step::{Action, Destination, Direct, Flushes, Function, Operand, ScalarStep, Source, Step, Vector},
+    step::{
+        Action, BufferStep, Destination, Direct, FlatStep, Flushes, Function, LdsStep, Operand, ScalarStep, Segment,
+        Source, Step, Vector,
+    },
 };
 use crate::{
     alu::kernel::{LANES, Narrow, Type, flush32},
@@ -20,15 +23,16 @@ pub(crate) const MOST: u32 = 64;
 /// Bits of MODE that kernels are chosen by: the rounding and the denormals of 32-bit floats.
 const CHOOSING: u32 = 0x33;
 
-/// Operations that follow each other: vector operations whose kernels give all that is written, and scalar operations between them.
-/// None of them writes EXEC, jumps, accesses memory or fails, so that what holds for the first holds for all.
+/// Operations that follow each other: vector operations whose kernels give all that is written, vector accesses to memory and LDS, and
+/// scalar operations between them. None of them writes EXEC, jumps or fails (an access that faults is noted, and the wave goes on), so
+/// that what holds for the first holds for all.
 pub(crate) struct Block {
     choosing: u32,
     /// The operations, whatever the registers hold.
     pub(crate) operations: Box<[Member]>,
     /// The operations for the case that some registers hold no denormals.
     pub(crate) quick: Option<Quick>,
-    /// Instructions of vectors.
+    /// Instructions of vectors, with accesses.
     pub(crate) vectors: u32,
     /// Instructions, with those that do nothing.
     pub(crate) instructions: u32,
@@ -49,6 +53,9 @@ pub(crate) enum Member {
     Plain(Plain),
     Vector(Chosen),
     Scalar(ScalarStep),
+    Buffer(BufferStep),
+    Global(FlatStep),
+    Lds(LdsStep),
 }
 
 /// A vector operation that only writes a register, and its kernel all of it.
@@ -72,7 +79,8 @@ pub(crate) struct Chosen {
 /// An operand of every lane.
 pub(crate) enum Place {
     Vgpr(u16),
-    Constant(Arc<Register>),
+    /// A value that all lanes have, spread over them.
+    Constant(Box<Register>),
     /// The lanes of the mask that an operation of the block wrote last.
     Written,
     /// An operand that no register holds as it is, and `true` if its denormals are replaced.
@@ -104,14 +112,18 @@ impl Block {
     ///
     /// Only what was executed before belongs to a block: each instruction is decoded when a wave first comes to it.
     pub(crate) fn new(steps: &[Option<Step>], mode: Mode) -> Result<Self, Missing> {
-        let (mut members, mut vectors, mut instructions, mut bytes) = (Vec::new(), Vec::new(), 0, 0_usize);
+        let (mut members, mut vectors, mut instructions, mut bytes) = (Vec::new(), 0, 0, 0_usize);
         while let Some(slot) = steps.get(bytes / 4) {
             let Some(step) = slot else { return Err(Missing::Undecoded) };
             match &step.action {
                 Action::Nothing => {}
-                Action::Vector(vector) if belongs(vector, mode) => {
-                    vectors.push(&**vector);
-                    members.push(&step.action);
+                action @ Action::Vector(vector) if belongs(vector, mode) => {
+                    vectors += 1;
+                    members.push(action);
+                }
+                action if loaded(action).is_some() => {
+                    vectors += 1;
+                    members.push(action);
                 }
                 Action::Scalar(scalar) if !scalar.destination.is_some_and(|(slot, _)| is_exec(slot)) => {
                     members.push(&step.action);
@@ -124,10 +136,10 @@ impl Block {
                 break;
             }
         }
-        if vectors.len() < 2 {
+        if vectors < 2 {
             return Err(Missing::Short);
         }
-        let read_again = read_again(&vectors, mode);
+        let read_again = read_again(&members, mode);
         let operations = |without: &[u16]| {
             let mut choice = Choice { mode, clean: without.to_vec(), written: None };
             members.iter().filter_map(|action| choice.member(action)).collect::<Box<[_]>>()
@@ -138,7 +150,7 @@ impl Block {
             choosing: mode.0 & CHOOSING,
             operations: operations(&[]),
             quick,
-            vectors: vectors.len() as u32,
+            vectors,
             instructions,
             bytes: bytes as u32,
         })
@@ -167,10 +179,23 @@ fn belongs(vector: &Vector, mode: Mode) -> bool {
     !writes_exec && !vector.carry.is_some_and(is_exec) && direct.function(mode).is_some()
 }
 
+/// Returns the vector registers that an access of a block writes; `None` for what is not such an access.
+fn loaded(action: &Action) -> Option<Range<u16>> {
+    let (first, count) = match action {
+        Action::Buffer(step) if !step.residency => (step.data, step.kind.registers().1),
+        Action::Flat(step) if step.segment == Segment::Global => (step.destination, step.kind.registers().1),
+        Action::Lds(step) => (step.destination, step.kind.registers().2),
+        _ => return None,
+    };
+    Some(first..first + count)
+}
+
 /// Returns the registers that operations read as floats more than once before they are written, if the mode replaces denormals.
-fn read_again(vectors: &[&Vector], mode: Mode) -> Vec<u16> {
+fn read_again(members: &[&Action], mode: Mode) -> Vec<u16> {
     let (mut read, mut again, mut written) = (Vec::new(), Vec::new(), Vec::new());
-    for vector in vectors {
+    for action in members {
+        written.extend(loaded(action).unwrap_or_default());
+        let Action::Vector(vector) = action else { continue };
         let Some(direct) = vector.direct.as_ref().filter(|_| mode.flushes_input32()) else { continue };
         for (index, operand) in direct.operands.iter().enumerate() {
             if let Operand::Vgpr(register) | Operand::Changed(register, _) = operand
@@ -209,7 +234,17 @@ impl Choice {
                 }
                 Some(Member::Scalar((**scalar).clone()))
             }
-            _ => None,
+            access => {
+                // Memory may hold denormals.
+                let loaded = loaded(access)?;
+                self.clean.retain(|clean| !loaded.contains(clean));
+                match access {
+                    Action::Buffer(step) => Some(Member::Buffer((**step).clone())),
+                    Action::Flat(step) => Some(Member::Global((**step).clone())),
+                    Action::Lds(step) => Some(Member::Lds((**step).clone())),
+                    _ => None,
+                }
+            }
         }
     }
 
@@ -248,7 +283,7 @@ impl Choice {
         moves
             && kinds.zip(&direct.operands).all(|(_, operand)| match operand {
                 Operand::Vgpr(register) | Operand::Changed(register, _) => self.clean.contains(register),
-                Operand::Constant(lanes) => flush32(lanes[0]) == lanes[0],
+                Operand::Constant(value) => flush32(*value) == *value,
                 _ => false,
             })
     }
@@ -287,8 +322,10 @@ impl Choice {
     fn place(&self, operand: &Operand, flushes: bool) -> Place {
         match operand {
             Operand::Vgpr(register) if !flushes => Place::Vgpr(*register),
-            Operand::Constant(lanes) if !flushes => Place::Constant(Arc::clone(lanes)),
-            Operand::Constant(lanes) => Place::Constant(Arc::new(Register([flush32(lanes[0]); LANES]))),
+            Operand::Constant(value) => {
+                let value = if flushes { flush32(*value) } else { *value };
+                Place::Constant(Box::new(Register([value; LANES])))
+            }
             Operand::Mask(Source::Scalar(slot)) if self.written == Some(*slot) => Place::Written,
             other => Place::Made(Box::new(other.clone()), flushes),
         }
@@ -323,7 +360,7 @@ mod tests {
         ["v_mul_f32_e32 v0, 0x42280000, v1", "s_add_u32 s0, s1, s2", "s_nop 0", "v_add_f32_e32 v2, v0, v1"];
 
     #[test]
-    fn a_block_ends_before_what_writes_exec_jumps_accesses_memory_or_has_no_kernel() {
+    fn a_block_ends_before_what_writes_exec_jumps_may_fail_or_has_no_kernel() {
         for last in [
             "v_cmpx_lt_f32_e32 v0, v1",
             "v_cmp_lt_f32_e64 exec, v0, v1",
@@ -331,7 +368,10 @@ mod tests {
             "s_and_saveexec_b64 s[0:1], s[2:3]",
             "s_branch 4",
             "s_endpgm",
-            "buffer_load_dword v0, v1, s[0:3], 0 offen",
+            "buffer_load_dword v0, v1, s[0:3], 0 offen tfe",
+            "flat_load_dword v0, v[0:1]",
+            "scratch_load_dword v0, v1, off",
+            "s_load_dword s0, s[2:3], 0x0",
             "v_mov_b32_dpp v0, v1 quad_perm:[1,0,3,2] row_mask:0xf bank_mask:0xf",
             "v_readfirstlane_b32 s0, v0",
         ] {
@@ -365,6 +405,30 @@ mod tests {
         assert_eq!(block.quick.map(|quick| quick.registers), Some(Box::from([1])));
         assert!(Block::new(&steps(&BEFORE), keeping).unwrap().quick.is_none(), "denormals are kept");
         assert!(Block::new(&steps(&BEFORE), upwards).is_err(), "other operations round");
+    }
+
+    #[test]
+    fn a_block_goes_on_behind_accesses_whose_registers_may_then_hold_denormals() {
+        // The result of the multiplication has none; what is loaded over it may.
+        let kernels = |access: &str| {
+            let lines = ["v_mul_f32_e32 v0, v1, v1", access, "v_mul_f32_e32 v2, v0, v0"];
+            let block = Block::new(&steps(&lines), FLUSHING).unwrap();
+            assert_eq!((block.instructions, block.vectors, block.operations.len()), (3, 3, 3), "{access}");
+            let Some(Member::Plain(last)) = block.operations.last() else { panic!("a register is written") };
+            last.function as usize
+        };
+        let clean = kernels("buffer_store_dword v0, v1, s[0:3], 0 offen");
+        for access in ["buffer_load_dword v3, v1, s[0:3], 0 offen", "ds_write_b32 v1, v0"] {
+            assert_eq!(kernels(access), clean, "{access}");
+        }
+        for access in [
+            "buffer_load_dword v0, v1, s[0:3], 0 offen",
+            "global_load_dword v0, v[4:5], off",
+            "ds_read_b32 v0, v1",
+            "ds_read2_b32 v[6:7], v1 offset1:1",
+        ] {
+            assert_eq!(kernels(access) == clean, access.contains("v[6:7]"), "{access}");
+        }
     }
 
     #[test]

@@ -14,9 +14,12 @@ use super::{
 use crate::{matrix, outcome::Reason};
 
 /// Decodes the instruction at the start of `words`.
+#[inline]
 pub(crate) fn step(shape: Shape, words: &[u32]) -> Result<Step, Reason> {
-    let instruction = decode(shape.level, shape.wave, words)?;
-    let action = action(shape, &instruction).map_err(|refusal| {
+    // The instruction stays where the decoder put it: it is larger than what is made of it.
+    let decoded = decode(shape.level, shape.wave, words);
+    let instruction = decoded.as_ref().map_err(|error| *error)?;
+    let action = action(shape, instruction).map_err(|refusal| {
         let instruction = instruction.to_string();
         match refusal {
             Refusal::Illegal(why) => Reason::IllegalForm { instruction, why },
@@ -47,7 +50,7 @@ pub(crate) fn action(shape: Shape, instruction: &Instruction) -> Result<Action, 
         Executor::Scalar(operation) => scalar::plain(instruction, operation),
         Executor::SaveExec { combine, writes_both } => scalar::save_exec(shape, instruction, combine, writes_both),
         Executor::ScalarMemory(base, kind, dwords) => {
-            Ok(Action::ScalarLoad(scalar::memory(instruction, base, kind, dwords)?))
+            Ok(Action::ScalarLoad(Box::new(scalar::memory(instruction, base, kind, dwords)?)))
         }
         Executor::ScalarAtomic(base, atomic, bytes) => scalar::atomic(instruction, base, atomic, bytes),
         Executor::Vector(_) if instruction.format() == Format::Vop3p => packed::product(instruction),

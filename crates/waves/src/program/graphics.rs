@@ -38,7 +38,7 @@ pub(super) fn action(instruction: &Instruction) -> Result<Action, Refusal> {
     let (attribute, channel) = (field(Field::Attr) as u8, field(Field::Attrchan) as u8);
     let destination = field(Field::Vdst) as u16;
     let op = instruction.op();
-    Ok(Action::Graphics(match instruction.format() {
+    Ok(Action::Graphics(Box::new(match instruction.format() {
         Format::Exp | Format::Vexport => {
             if field(Field::Row) != 0 {
                 return Err(Refusal::NotExecuted("rows of exports belong to mesh shaders"));
@@ -82,5 +82,5 @@ pub(super) fn action(instruction: &Instruction) -> Result<Action, Refusal> {
             }
         }
         _ => return Err(Refusal::NotExecuted("loads of LDS dwords to all lanes are not executed")),
-    }))
+    })))
 }

@@ -102,8 +102,8 @@ impl LdsStep {
 }
 
 impl MemoryKind {
-    /// Returns the registers of data that is read, and of data that is written.
-    fn registers(self) -> (u16, u16) {
+    /// Returns the registers of data that is read, and of data that is written, at most.
+    pub(super) fn registers(self) -> (u16, u16) {
         match self {
             Self::Access(kind @ DataKind::Load(_)) => (0, registers(kind)),
             Self::Access(kind) => (registers(kind), 0),

@@ -8,8 +8,8 @@ use super::{
     shape::Shape,
     source::{Refusal, destination, source},
     step::{
-        Action, HardwareRegister, Jump, RegisterAccess, ScalarAtomic, ScalarKind, ScalarLoad, ScalarMove, ScalarStep,
-        Source,
+        Action, HardwareRegister, IndexMode, Jump, RegisterAccess, SaveExec, ScalarAtomic, ScalarKind, ScalarLoad,
+        ScalarMove, ScalarStep, Source,
     },
 };
 use crate::{
@@ -28,13 +28,13 @@ pub(super) fn save_exec(
     writes_both: bool,
 ) -> Result<Action, Refusal> {
     let dwords = instruction.opcode().operands[0].dwords;
-    Ok(Action::SaveExec {
+    Ok(Action::SaveExec(Box::new(SaveExec {
         combine,
         writes_both,
         source: scalar_source(instruction, Field::Ssrc0, dwords)?,
         destination: destination(shape.level, instruction.field(Field::Sdst))?,
         dwords,
-    })
+    })))
 }
 
 fn kind(dwords: u8) -> Type {
@@ -156,18 +156,20 @@ pub(super) fn special(shape: Shape, instruction: &Instruction, special: Special)
     let target = || scalar_source(instruction, Field::Ssrc0, 2);
     let immediate = instruction.field(Field::Simm16);
     let register = |access| {
-        Action::Register(HardwareRegister {
+        Action::Register(Box::new(HardwareRegister {
             id: (immediate & 63) as u8,
             offset: (immediate >> 6 & 31) as u8,
             bits: (immediate >> 11 & 31) as u8 + 1,
             access,
-        })
+        }))
     };
+    let jump = |jump| Action::Jump(Box::new(jump));
+    let index = |source, mode, on| Action::IndexMode(Box::new(IndexMode { source, mode, on }));
     Ok(match special {
-        Special::GetPc => Action::Jump(Jump::Get(sdst()?)),
-        Special::SetPc => Action::Jump(Jump::Set(target()?)),
-        Special::SwapPc => Action::Jump(Jump::Swap(sdst()?, target()?)),
-        Special::Call => Action::Jump(Jump::Call(sdst()?, 4 * signed16(instruction))),
+        Special::GetPc => jump(Jump::Get(sdst()?)),
+        Special::SetPc => jump(Jump::Set(target()?)),
+        Special::SwapPc => jump(Jump::Swap(sdst()?, target()?)),
+        Special::Call => jump(Jump::Call(sdst()?, 4 * signed16(instruction))),
         Special::ReadRegister => register(RegisterAccess::Read(sdst()?)),
         Special::WriteRegister => {
             let number = instruction.field(Field::Sdst);
@@ -186,16 +188,14 @@ pub(super) fn special(shape: Shape, instruction: &Instruction, special: Special)
             indexes_destination,
             split,
         }),
-        Special::IndexOn => Action::IndexMode {
-            source: Some(scalar_source(instruction, Field::Ssrc0, 1)?),
-            mode: Some(instruction.field(Field::Ssrc1) & 15),
-            on: Some(true),
-        },
-        Special::IndexOff => Action::IndexMode { source: None, mode: None, on: Some(false) },
-        Special::IndexMode => Action::IndexMode { source: None, mode: Some(immediate & 15), on: None },
-        Special::Index => {
-            Action::IndexMode { source: Some(scalar_source(instruction, Field::Ssrc0, 1)?), mode: None, on: None }
-        }
+        Special::IndexOn => index(
+            Some(scalar_source(instruction, Field::Ssrc0, 1)?),
+            Some(instruction.field(Field::Ssrc1) & 15),
+            Some(true),
+        ),
+        Special::IndexOff => index(None, None, Some(false)),
+        Special::IndexMode => index(None, Some(immediate & 15), None),
+        Special::Index => index(Some(scalar_source(instruction, Field::Ssrc0, 1)?), None, None),
         Special::Time => {
             let number = instruction.field(Field::Sdata).max(instruction.field(Field::Sdst));
             Action::Time { destination: destination(shape.level, number)?, dwords: 2 }

@@ -83,7 +83,8 @@ pub(crate) fn literal(value: u32, kind: Type) -> u64 {
     }
 }
 
-/// Returns the source with an 8-bit or 9-bit number.
+/// Returns the source with an 8-bit or 9-bit number. Compiled into its callers, as the parts of `vector::action` are.
+#[inline(always)]
 pub(crate) fn source(instruction: &Instruction, number: u32, kind: Type) -> Result<Source, Refusal> {
     let cut = |value: i64| match kind.dwords() {
         2 => value.cast_unsigned(),

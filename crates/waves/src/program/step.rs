@@ -1,7 +1,5 @@
 //! Decoded instructions, as waves execute them.
 
-use std::sync::Arc;
-
 use crate::{
     alu::{
         kernel::{Narrow, NarrowCarry, Operation},
@@ -10,7 +8,6 @@ use crate::{
     matrix::step::MatrixStep,
     number::{mode::Mode, round::Direction},
     program::{data::DataKind, image::step::ImageStep, lanes::Dpp, lanes::Sdwa},
-    wave::file::Register,
 };
 
 /// An instruction and its length.
@@ -41,7 +38,8 @@ pub(crate) enum Condition {
     ExecZero(bool),
 }
 
-/// Action of an instruction.
+/// Action of an instruction. What is larger than a pointer is boxed, so that decoding moves two words from function to function, and a page
+/// of instructions takes a few kilobytes.
 #[derive(Clone)]
 pub(crate) enum Action {
     Nothing,
@@ -54,25 +52,14 @@ pub(crate) enum Action {
     BarrierWait,
     Branch(Condition, i64),
     Scalar(Box<ScalarStep>),
-    SaveExec {
-        combine: Combine,
-        writes_both: bool,
-        source: Source,
-        destination: u8,
-        dwords: u8,
-    },
-    Jump(Jump),
-    Register(HardwareRegister),
+    SaveExec(Box<SaveExec>),
+    Jump(Box<Jump>),
+    Register(Box<HardwareRegister>),
     /// Replaces bits of MODE: mask and value.
     Mode(u32, u32),
     ScalarMove(ScalarMove),
-    /// Sets bits of M0 that index registers: offset and mode.
-    IndexMode {
-        source: Option<Source>,
-        mode: Option<u32>,
-        on: Option<bool>,
-    },
-    ScalarLoad(ScalarLoad),
+    IndexMode(Box<IndexMode>),
+    ScalarLoad(Box<ScalarLoad>),
     ScalarAtomic(Box<ScalarAtomic>),
     /// Reads a counter into a pair of scalar registers.
     Time {
@@ -94,7 +81,28 @@ pub(crate) enum Action {
     Buffer(Box<BufferStep>),
     LdsTransfer(Box<LdsTransfer>),
     Image(Box<ImageStep>),
-    Graphics(GraphicsStep),
+    Graphics(Box<GraphicsStep>),
+}
+
+const _: () = assert!(size_of::<Action>() <= 16, "an action is a tag and a pointer");
+
+/// A combination of EXEC with a source, whose old value is kept.
+#[derive(Clone)]
+pub(crate) struct SaveExec {
+    pub(crate) combine: Combine,
+    /// The destination is the new value rather than the old one.
+    pub(crate) writes_both: bool,
+    pub(crate) source: Source,
+    pub(crate) destination: u8,
+    pub(crate) dwords: u8,
+}
+
+/// A change of the bits of M0 that index registers: offset and mode.
+#[derive(Clone, Copy)]
+pub(crate) struct IndexMode {
+    pub(crate) source: Option<Source>,
+    pub(crate) mode: Option<u32>,
+    pub(crate) on: Option<bool>,
 }
 
 /// A scalar operation.
@@ -267,7 +275,7 @@ pub(crate) enum Operand {
     /// A vector register of which some bits are kept, then some are changed.
     Changed(u16, (u32, u32)),
     /// A value that all lanes have.
-    Constant(Arc<Register>),
+    Constant(u32),
     /// A scalar register, changed likewise.
     Scalar(u8, (u32, u32)),
     /// A scalar that is computed, changed likewise.

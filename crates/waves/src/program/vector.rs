@@ -1,7 +1,5 @@
 //! Vector instructions to steps.
 
-use std::sync::Arc;
-
 use amdgpu_hw::GfxLevel;
 use amdgpu_isa::{Extension, Field, Format, Instruction, Op, OperandKind};
 
@@ -12,15 +10,15 @@ use super::{
     source::{Refusal, VCC, destination, literal, source},
     step::{Action, Destination, Direct, Function, Half, LaneKind, LaneStep, Modifiers, Operand, Source, Vector},
 };
-use crate::{
-    alu::{
-        kernel::{Form, Kernel, LANES, Operation, Type},
-        kernels::kernel,
-    },
-    wave::file::Register,
+use crate::alu::{
+    kernel::{Form, Kernel, Operation, Type},
+    kernels::kernel,
 };
 
 /// Decodes operations that have a kernel, and a result that is written there.
+///
+/// The parts are compiled into one function: operands and modifiers that functions return are copied several times, in pieces of other
+/// sizes than they were written in, which costs more than to find them.
 pub(super) fn action(shape: Shape, instruction: &Instruction, written: Written) -> Result<Action, Refusal> {
     let clamps = instruction.field(Field::Clamp) != 0 || instruction.extension_field(Field::Clamp) != 0;
     let (operation, directed) = operation(instruction, clamps)?;
@@ -56,6 +54,7 @@ pub(super) fn action(shape: Shape, instruction: &Instruction, written: Written) 
 
 impl Direct {
     /// Returns the operation; `None` if more is done than its kernel does.
+    #[inline(always)]
     pub(crate) fn new(
         (operation, directed): (&'static Operation, Option<&'static Operation>),
         sources: [Source; 3],
@@ -73,9 +72,9 @@ impl Direct {
         if is_selected || is_modified || has_halves || matches!(destination, Destination::Scalar(_)) {
             return None;
         }
-        let operand = |index: usize| {
-            let kind = operation.sources.get(index)?;
-            Some(Operand::new(sources[index], *kind, change(*kind, modifiers, index)))
+        let operand = |index: usize| match operation.sources.get(index) {
+            Some(kind) => Operand::new(sources[index], *kind, change(*kind, modifiers, index)),
+            None => UNUSED,
         };
         let is_float = |index: &usize| operation.sources.get(*index) == Some(&Type::F32);
         Some(Self {
@@ -83,7 +82,7 @@ impl Direct {
             flushing: operation.flushing,
             clean: operation.clean,
             is_rounded: directed.is_some(),
-            operands: [0, 1, 2].map(|index| operand(index).unwrap_or(UNUSED)),
+            operands: [operand(0), operand(1), operand(2)],
             floats: (0..3).filter(is_float).fold(0, |mask, index| mask | 1 << index),
             gives_float: operation.result == Type::F32,
         })
@@ -101,6 +100,7 @@ fn change(kind: Type, modifiers: &Modifiers, index: usize) -> (u32, u32) {
 }
 
 impl Operand {
+    #[inline(always)]
     fn new(source: Source, kind: Type, changes: (u32, u32)) -> Self {
         const UNCHANGED: (u32, u32) = (u32::MAX, 0);
         match source {
@@ -109,9 +109,7 @@ impl Operand {
             _ if kind == Type::Mask => Self::Mask(source),
             Source::Vgpr(register) if changes == UNCHANGED => Self::Vgpr(register),
             Source::Vgpr(register) => Self::Changed(register, changes),
-            Source::Constant(value) => {
-                Self::Constant(Arc::new(Register([value as u32 & changes.0 ^ changes.1; LANES])))
-            }
+            Source::Constant(value) => Self::Constant(value as u32 & changes.0 ^ changes.1),
             Source::Scalar(slot) => Self::Scalar(slot, changes),
             other => Self::Other(other, changes),
         }
@@ -119,6 +117,7 @@ impl Operand {
 }
 
 /// Returns the operation and its form for rounding other than to nearest.
+#[inline(always)]
 fn operation(
     instruction: &Instruction,
     clamps: bool,
@@ -142,6 +141,7 @@ fn writes_carries(instruction: &Instruction) -> bool {
 }
 
 /// Returns the sources in the order of the operation.
+#[inline(always)]
 fn sources(instruction: &Instruction, operation: &Operation) -> Result<[Source; 3], Refusal> {
     let mut sources = [Source::Constant(0); 3];
     let mut count = 0;
@@ -178,12 +178,14 @@ fn sources(instruction: &Instruction, operation: &Operation) -> Result<[Source; 
     Ok(sources)
 }
 
+#[inline(always)]
 fn mask_or(instruction: &Instruction, field: Field, kind: Type) -> Result<Source, Refusal> {
     let kind = if kind == Type::Mask { Type::Unsigned64 } else { kind };
     source(instruction, instruction.field(field), kind)
 }
 
 /// Returns the first source, which an extra dword may hold.
+#[inline(always)]
 fn first(instruction: &Instruction, kind: Type) -> Result<Source, Refusal> {
     match instruction.extension() {
         Some(Extension { format: Format::Sdwa | Format::Sdwab, .. }) => {
@@ -200,6 +202,7 @@ fn first(instruction: &Instruction, kind: Type) -> Result<Source, Refusal> {
 }
 
 /// Returns the second source of a short form.
+#[inline(always)]
 fn second(instruction: &Instruction, kind: Type) -> Result<Source, Refusal> {
     let number = instruction.field(Field::Vsrc1);
     if instruction.extension_field(Field::S1) != 0 {
@@ -222,6 +225,7 @@ fn half_register(instruction: &Instruction, kind: Type, read: Source) -> Source 
 }
 
 /// Returns the destination and the mask that carries go to.
+#[inline(always)]
 fn destinations(
     shape: Shape,
     instruction: &Instruction,
@@ -260,6 +264,7 @@ fn destinations(
 }
 
 /// Returns the modifiers; 16-bit destinations are adjusted for the halves that they name.
+#[inline(always)]
 fn modifiers(instruction: &Instruction, operation: &Operation, clamp: bool) -> Result<Modifiers, Refusal> {
     let field = |field| instruction.field(field) as u8;
     let extra = |field| instruction.extension_field(field) as u8;

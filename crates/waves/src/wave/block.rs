@@ -3,7 +3,7 @@
 use super::{
     file::Register,
     registers::Registers,
-    state::{Pad, Wave},
+    state::{Pad, Surroundings, Wave},
 };
 use crate::{
     alu::{kernel::Lanes, mask, moves},
@@ -11,6 +11,7 @@ use crate::{
         block::{Block, Chosen, Member, Place, Plain, Quick},
         step::{Destination, Function},
     },
+    watch::observer::Observer,
 };
 
 /// Returns an operand, in `buffer` if nothing holds it as it is.
@@ -40,7 +41,7 @@ fn rarely_held<'a>(
 
 impl Wave {
     /// Executes all operations of a block.
-    pub(crate) fn block(&mut self, block: &Block) {
+    pub(crate) fn block(&mut self, block: &Block, around: &mut Surroundings<'_, impl Observer>) {
         let on = self.registers.exec();
         self.counters.instructions += u64::from(block.instructions);
         self.counters.lanes += u64::from(block.vectors) * self.registers.count(on);
@@ -59,6 +60,9 @@ impl Wave {
                 Member::Plain(plain) => self.plain(plain, on),
                 Member::Vector(chosen) => self.chosen(chosen, on),
                 Member::Scalar(scalar) => self.scalar(scalar),
+                Member::Buffer(buffer) => self.buffer(buffer, around),
+                Member::Global(global) => self.global(global, around),
+                Member::Lds(lds) => self.lds(lds, around),
             }
         }
     }

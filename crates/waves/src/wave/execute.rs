@@ -5,7 +5,7 @@ use crate::{
     outcome::Reason,
     program::{
         source::M0,
-        step::{Action, Step},
+        step::{Action, IndexMode, Step},
     },
     watch::observer::Observer,
 };
@@ -55,9 +55,7 @@ impl Wave {
                 self.count_lanes_on();
                 self.lane_step(lane)?;
             }
-            Action::SaveExec { combine, writes_both, source, destination, dwords } => {
-                self.save_exec((*combine, *writes_both), *source, *destination, *dwords);
-            }
+            Action::SaveExec(step) => self.save_exec(step),
             Action::ScalarLoad(load) => self.scalar_load(load, around),
             Action::ScalarAtomic(atomic) => self.scalar_atomic(atomic, around),
             Action::Lds(lds) => {
@@ -87,11 +85,11 @@ impl Wave {
             Action::End => return Ok(Flow::End),
             Action::Barrier | Action::BarrierWait => return Ok(Flow::Barrier),
             Action::Halt => return Err(Reason::Halt),
-            Action::Jump(jump) => return Ok(self.jump(*jump, self.next(step))),
-            Action::Register(register) => self.hardware_register(*register),
+            Action::Jump(jump) => return Ok(self.jump(**jump, self.next(step))),
+            Action::Register(register) => self.hardware_register(**register),
             Action::Mode(mask, value) => self.registers.mode.0 = self.registers.mode.0 & !mask | value,
             Action::ScalarMove(moved) => self.scalar_move(*moved),
-            Action::IndexMode { source, mode, on } => self.index_mode(*source, *mode, *on),
+            Action::IndexMode(step) => self.index_mode(**step),
             Action::WaveNumber(destination) => self.registers.set_scalar(*destination, 1, self.number.into()),
             Action::Time { destination, dwords } => {
                 let time = self.counters.instructions;
@@ -111,7 +109,7 @@ impl Wave {
     }
 
     /// Changes the indexing of VGPRs; M0 holds the offset in bits 7:0 and the mode in 15:12.
-    fn index_mode(&mut self, source: Option<crate::program::step::Source>, mode: Option<u32>, on: Option<bool>) {
+    fn index_mode(&mut self, IndexMode { source, mode, on }: IndexMode) {
         let mut m0 = self.registers.scalars[usize::from(M0)];
         if let Some(source) = source {
             m0 = m0 & !0xff | self.registers.scalar(source, 1) as u32 & 0xff;

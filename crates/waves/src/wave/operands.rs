@@ -26,12 +26,9 @@ impl Registers {
     /// Returns an operand of a [`Direct`](crate::program::step::Direct) operation, in `buffer` if no register holds it as it is.
     #[inline(always)]
     pub(crate) fn operand<'a>(&'a self, operand: &'a Operand, flushes: bool, buffer: &'a mut Lanes) -> &'a Lanes {
-        // Two comparisons for what most operands are, in place of a jump that depends on the operand.
-        let held: &Lanes = match operand {
-            Operand::Vgpr(register) => &self.vectors[usize::from(*register)],
-            Operand::Constant(lanes) => lanes,
-            _ => return self.made(operand, flushes, buffer),
-        };
+        // A comparison for what most operands are, in place of a jump that depends on the operand.
+        let Operand::Vgpr(register) = operand else { return self.made(operand, flushes, buffer) };
+        let held: &Lanes = &self.vectors[usize::from(*register)];
         if !flushes {
             return held;
         }
@@ -55,8 +52,11 @@ impl Registers {
             Operand::Other(source, changes) => {
                 self.spread_scalar(self.scalar(*source, 1) as u32, *changes, flushes, buffer);
             }
+            Operand::Constant(value) => {
+                moves::fill(self.unit, buffer, if flushes { flush32(*value) } else { *value });
+            }
             Operand::Mask(source) => spread(self.unit, self.scalar(*source, 2), buffer),
-            Operand::Vgpr(_) | Operand::Constant(_) => {}
+            Operand::Vgpr(_) => {}
         }
         buffer
     }

@@ -5,7 +5,7 @@ use crate::{
     alu::scalar::{Input, Output},
     program::{
         source::{EXEC, M0},
-        step::{Condition, Jump, ScalarMove, ScalarStep, Source},
+        step::{Condition, Jump, SaveExec, ScalarMove, ScalarStep, Source},
     },
 };
 
@@ -34,13 +34,8 @@ impl Wave {
     }
 
     /// Executes a `saveexec` or `wrexec` operation.
-    pub(crate) fn save_exec(
-        &mut self,
-        (combine, writes_both): (crate::alu::scalar::Combine, bool),
-        source: Source,
-        destination: u8,
-        dwords: u8,
-    ) {
+    pub(crate) fn save_exec(&mut self, step: &SaveExec) {
+        let SaveExec { combine, writes_both, source, destination, dwords } = *step;
         let registers = &mut self.registers;
         let mask = if dwords == 2 { u64::MAX } else { 0xffff_ffff };
         let old = registers.pair(EXEC) & mask;

@@ -6,7 +6,7 @@ use crate::{
         kernel::{Lanes, WideLanes},
         unit::Unit,
     },
-    buffer::descriptor::Buffer,
+    buffer::described::Described,
     export::{Export, Interpolant},
     flaw::Flaw,
     image::cache::Images,
@@ -33,8 +33,8 @@ pub(crate) struct Wave {
     pub(crate) unit: Unit,
     /// Frequent forms of vector operations need not go by the general rule: no register is indexed, and `unit` allows it.
     pub(crate) takes_shortcuts: bool,
-    /// The descriptor of the last buffer, and the buffer.
-    pub(crate) described: Option<([u32; 4], Buffer)>,
+    /// The buffer of the last access.
+    pub(crate) described: Described,
     /// The exports and attributes of a wave of a graphics stage; `None` for compute shaders.
     pub(crate) graphics: Option<Box<Graphics>>,
 }
@@ -59,6 +59,8 @@ pub(crate) struct Pad {
     pub(crate) written: Box<Register>,
     pub(crate) wide_out: WideLanes,
     pub(crate) carries: Lanes,
+    /// The addresses of the lanes of an access.
+    pub(crate) addresses: WideLanes,
     /// `true` if denormals of the result were replaced already.
     pub(crate) flushed: bool,
 }
@@ -73,6 +75,7 @@ impl Default for Pad {
             written: Box::default(),
             wide_out: [0; 64],
             carries: [0; 64],
+            addresses: [0; 64],
             flushed: false,
         }
     }

@@ -10,7 +10,7 @@ use crate::{
         data::DataKind,
         shape::Shape,
         source::{EXEC, VCC},
-        step::{Action, HardwareRegister, LaneKind, MemoryKind, RegisterAccess, ScalarKind, ScalarLoad, Source},
+        step::{Action, HardwareRegister, LaneKind, MemoryKind, RegisterAccess, ScalarKind, Source},
     },
     watch::{
         counts::InstructionClass,
@@ -201,22 +201,23 @@ impl Traits {
     /// Adds what only the action tells.
     fn note(&mut self, action: &Action) {
         match action {
-            Action::SaveExec { dwords, .. } => {
-                let exec = if *dwords == 2 { pair(EXEC) } else { 1 << EXEC };
+            Action::SaveExec(step) => {
+                let exec = if step.dwords == 2 { pair(EXEC) } else { 1 << EXEC };
                 self.reads |= exec;
                 self.writes |= exec;
                 self.has_result = true;
             }
-            Action::Register(HardwareRegister { id, offset, bits, access }) => {
+            Action::Register(register) => {
+                let HardwareRegister { id, offset, bits, access } = **register;
                 let writes = matches!(access, RegisterAccess::Write(_));
-                self.hardware = Some((*id, writes));
-                self.sets_vskip = writes && *id == 1 && *offset <= 28 && u32::from(*offset) + u32::from(*bits) > 28;
+                self.hardware = Some((id, writes));
+                self.sets_vskip = writes && id == 1 && offset <= 28 && u32::from(offset) + u32::from(bits) > 28;
             }
             Action::Mode(mask, _) => {
                 self.hardware = Some((1, true));
                 self.sets_vskip = mask >> 28 & 1 != 0;
             }
-            Action::ScalarLoad(ScalarLoad { buffer: true, base, .. }) => self.descriptor = 15 << base,
+            Action::ScalarLoad(load) if load.buffer => self.descriptor = 15 << load.base,
             Action::Lane(step) if matches!(step.kind, LaneKind::Read | LaneKind::Write) => {
                 if let Source::Scalar(slot) = step.sources[1] {
                     self.lane = Some(slot);

@@ -64,11 +64,11 @@ impl Accesses {
                 Condition::Always | Condition::Scc(_) => {}
             },
             Action::Scalar(step) => all.scalar(step),
-            Action::SaveExec { source, destination, dwords, .. } => {
-                all.read(*source, *dwords);
-                all.write_scalars(*destination, *dwords);
+            Action::SaveExec(step) => {
+                all.read(step.source, step.dwords);
+                all.write_scalars(step.destination, step.dwords);
             }
-            Action::Jump(jump) => all.jump(*jump),
+            Action::Jump(jump) => all.jump(**jump),
             Action::Register(register) => match register.access {
                 RegisterAccess::Read(destination) => all.write_scalars(destination, 1),
                 RegisterAccess::Write(source) => all.read(source, 1),
@@ -77,7 +77,7 @@ impl Accesses {
                 all.read(Source::Scalar(step.source), step.dwords);
                 all.write_scalars(step.destination, step.dwords);
             }
-            Action::IndexMode { source: Some(source), .. } => all.read(*source, 1),
+            Action::IndexMode(step) => step.source.iter().for_each(|source| all.read(*source, 1)),
             Action::ScalarLoad(load) => all.scalar_load(load),
             Action::ScalarAtomic(step) => {
                 all.scalar_address(&step.place);
@@ -125,8 +125,7 @@ impl Accesses {
             | Action::BarrierSignal
             | Action::BarrierWait
             | Action::Mode(..)
-            | Action::ScalarMove(_)
-            | Action::IndexMode { .. } => {}
+            | Action::ScalarMove(_) => {}
         }
         all
     }

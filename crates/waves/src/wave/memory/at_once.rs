@@ -13,8 +13,8 @@ use crate::{
     },
     watch::observer::Observer,
     wave::{
-        file::Register,
         registers::{Registers, lanes},
+        state::Pad,
     },
 };
 
@@ -92,21 +92,22 @@ fn row_of(registers: &Registers, places: &impl Addresses, byte: u32) -> Option<u
     (start + 4 * u64::from(registers.lanes) <= ADDRESS_MASK).then_some(start)
 }
 
-/// Loads dwords for every lane that is on, all lanes at once. What `out` holds before and after is undefined.
+/// Loads dwords for every lane that is on, all lanes at once.
 fn load_all<O: Observer>(
-    (registers, out): (&mut Registers, &mut Box<Register>),
+    (registers, pad): (&mut Registers, &mut Pad),
     space: &mut Global<'_, O>,
     (dwords, destination): (u8, u16),
     places: &impl Addresses,
 ) {
     let exec = registers.exec();
+    let Pad { out, addresses, .. } = pad;
     let count = registers.lanes as usize;
     if dwords == 1 {
         // One register changes places with its destination, as results of operations do.
         out[count..].fill(0);
         let row = row_of(registers, places, 0);
         if row.is_none_or(|start| space.memory.load_row(start, &mut out[..count]).is_err()) {
-            load_scattered(registers, space, (exec, 0), places, out);
+            load_scattered(registers, space, (exec, 0), places, (&mut *addresses, &mut ***out));
         }
         return registers.exchange(destination, out, exec);
     }
@@ -115,7 +116,7 @@ fn load_all<O: Observer>(
         let row = row_of(registers, places, 4 * dword);
         // If a page of the row is missing, the dwords of the others are still read.
         if row.is_none_or(|start| space.memory.load_row(start, &mut values[..count]).is_err()) {
-            load_scattered(registers, space, (exec, 4 * dword), places, values);
+            load_scattered(registers, space, (exec, 4 * dword), places, (&mut *addresses, values));
         }
     }
     // Results may overwrite the registers of the address, so they come last.
@@ -131,13 +132,14 @@ fn load_scattered<O: Observer>(
     space: &mut Global<'_, O>,
     (on, byte): (u64, u32),
     places: &impl Addresses,
-    values: &mut [u32; 64],
+    (addresses, values): (&mut WideLanes, &mut Lanes),
 ) {
-    let mut addresses = [0; 64];
-    let in_range = places.of_all(registers, byte, on, &mut addresses);
+    let in_range = places.of_all(registers, byte, on, addresses);
     // Lanes out of range read 0, also after a row that could not be loaded.
-    *values = [0; 64];
-    if let Err(fault) = space.memory.load_lanes(&addresses, in_range, values) {
+    if in_range != u64::MAX {
+        *values = [0; LANES];
+    }
+    if let Err(fault) = space.memory.load_lanes(addresses, in_range, values) {
         space.note(fault);
     }
 }
@@ -145,7 +147,7 @@ fn load_scattered<O: Observer>(
 /// Stores dwords of every lane that is on, all lanes at once. Returns `false`, having stored nothing, if the data of lanes may
 /// overlap: a lane then stores all its dwords before the next lane does.
 fn store_all<O: Observer>(
-    registers: &Registers,
+    (registers, addresses): (&Registers, &mut WideLanes),
     space: &mut Global<'_, O>,
     (dwords, source): (u8, u16),
     places: &impl Addresses,
@@ -158,17 +160,16 @@ fn store_all<O: Observer>(
     {
         return true;
     }
-    let mut addresses = [0; 64];
-    let mut in_range = places.of_all(registers, 0, exec, &mut addresses);
-    if dwords > 1 && !is_apart(&addresses, exec, in_range, 4 * u64::from(dwords)) {
+    let mut in_range = places.of_all(registers, 0, exec, addresses);
+    if dwords > 1 && !is_apart(addresses, exec, in_range, 4 * u64::from(dwords)) {
         return false;
     }
     for dword in 0..dwords {
         if dword > 0 {
-            in_range = places.of_all(registers, 4 * u32::from(dword), exec, &mut addresses);
+            in_range = places.of_all(registers, 4 * u32::from(dword), exec, addresses);
         }
         let values = &registers.vectors[usize::from(source + u16::from(dword))];
-        if let Err(fault) = space.memory.store_lanes(&addresses, in_range, values) {
+        if let Err(fault) = space.memory.store_lanes(addresses, in_range, values) {
             space.note(fault);
         }
     }
@@ -187,9 +188,9 @@ fn is_apart(addresses: &WideLanes, on: u64, in_range: u64, bytes: u64) -> bool {
         })
 }
 
-/// Does an access of memory behind page tables for every lane that is on. `out` is a register to work with.
+/// Does an access of memory behind page tables for every lane that is on.
 pub(super) fn all_lanes_of_memory<O: Observer>(
-    (registers, out): (&mut Registers, &mut Box<Register>),
+    (registers, pad): (&mut Registers, &mut Pad),
     space: &mut Global<'_, O>,
     kind: MemoryKind,
     ends: Ends,
@@ -199,11 +200,11 @@ pub(super) fn all_lanes_of_memory<O: Observer>(
     let at_once = match kind {
         _ if !registers.unit.takes_shortcuts() => false,
         MemoryKind::Access(DataKind::Load(Data::Dwords(dwords))) if !O::TOUCHED => {
-            load_all((registers, out), space, (dwords, ends.destination), places);
+            load_all((registers, pad), space, (dwords, ends.destination), places);
             true
         }
         MemoryKind::Access(DataKind::Store(Data::Dwords(dwords))) if !O::TOUCHED => {
-            store_all(registers, space, (dwords, ends.data), places)
+            store_all((registers, &mut pad.addresses), space, (dwords, ends.data), places)
         }
         _ => false,
     };

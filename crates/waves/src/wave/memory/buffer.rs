@@ -11,6 +11,7 @@ use crate::{
         unit::Unit,
     },
     buffer::{
+        described::{Described, Key},
         descriptor::{Buffer, Place, Reach},
         format::Format,
     },
@@ -48,7 +49,7 @@ fn address(registers: &Registers, step: &BufferStep, buffer: &Buffer, place: Pla
 struct BufferAddresses<'s> {
     step: &'s BufferStep,
     buffer: &'s Buffer,
-    reach: Reach,
+    reach: &'s Reach,
     scalar: u32,
     /// Bytes that must be in range.
     bytes: u32,
@@ -108,25 +109,19 @@ impl Addresses for BufferAddresses<'_> {
 impl Wave {
     /// Executes a buffer operation.
     pub(crate) fn buffer(&mut self, step: &BufferStep, around: &mut Surroundings<'_, impl Observer>) {
-        let words = std::array::from_fn(|index| self.registers.scalars[usize::from(step.resource) + index]);
-        // Neighbouring instructions mostly access one buffer.
-        let buffer = match self.described {
-            Some((described, buffer)) if described == words => buffer,
-            _ => {
-                let buffer = Buffer::new(self.registers.level, words);
-                self.described = Some((words, buffer));
-                buffer
-            }
-        };
+        let halves = (self.registers.pair(step.resource), self.registers.pair(step.resource + 2));
         let scalar = self.registers.scalar(step.scalar_offset, 1) as u32;
+        let bytes = match step.kind {
+            MemoryKind::Access(kind) => kind.data().bytes().min(4),
+            MemoryKind::Atomic { bytes, .. } => bytes.into(),
+        };
+        self.described.describe(Key { halves, has_index: step.has_index, scalar, bytes });
         let ends = Ends { data: step.data, destination: step.data };
         if step.kind.is_formatted() {
+            let buffer = self.described.buffer;
             self.formatted(step, &buffer, scalar, around);
         } else {
-            let bytes = match step.kind {
-                MemoryKind::Access(kind) => kind.data().bytes().min(4),
-                MemoryKind::Atomic { bytes, .. } => bytes.into(),
-            };
+            let Described { buffer, reach, .. } = &self.described;
             let shares = self.flaw == Some(Flaw::SharedScratch);
             // A buffer that adds the lane is scratch memory.
             let mut space = if buffer.adds_lane {
@@ -134,9 +129,8 @@ impl Wave {
             } else {
                 Global::new(around, &mut self.fault)
             };
-            let reach = buffer.reach(step.has_index, scalar, bytes);
-            let places = BufferAddresses { step, buffer: &buffer, reach, scalar, bytes, shares, unit: self.unit };
-            all_lanes_of_memory((&mut self.registers, &mut self.pad.out), &mut space, step.kind, ends, &places);
+            let places = BufferAddresses { step, buffer, reach, scalar, bytes, shares, unit: self.unit };
+            all_lanes_of_memory((&mut self.registers, &mut self.pad), &mut space, step.kind, ends, &places);
         }
         if step.residency {
             self.clear_residency(step);

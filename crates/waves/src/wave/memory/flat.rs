@@ -70,20 +70,7 @@ impl Wave {
         let ends = Ends { data: step.data, destination: step.destination };
         let offset = step.offset.cast_unsigned();
         match step.segment {
-            Segment::Global => {
-                let base = step.scalar.map(|scalar| self.registers.scalar(scalar, 2));
-                let mut space = Global::new(around, &mut self.fault);
-                let Some(vaddr) = step.address else {
-                    let start = base.unwrap_or(0).wrapping_add(offset);
-                    let places = |_: &Registers, lane: usize, byte: u32| {
-                        Some(start.wrapping_add(4 * lane as u64).wrapping_add(byte.into()))
-                    };
-                    all_lanes_of_memory((&mut self.registers, &mut self.pad.out), &mut space, step.kind, ends, &places);
-                    return Ok(());
-                };
-                let places = GlobalAddresses { base, vaddr, offset, unit: self.unit };
-                all_lanes_of_memory((&mut self.registers, &mut self.pad.out), &mut space, step.kind, ends, &places);
-            }
+            Segment::Global => self.global(step, around),
             Segment::Flat => {
                 let vaddr = Source::Vgpr(step.address.unwrap_or(0));
                 let (scratch_base, lanes) = (self.scratch_base(), u64::from(self.registers.lanes));
@@ -99,6 +86,23 @@ impl Wave {
             Segment::Scratch => self.scratch(step, ends, around)?,
         }
         Ok(())
+    }
+
+    /// Executes a GLOBAL operation.
+    pub(crate) fn global(&mut self, step: &FlatStep, around: &mut Surroundings<'_, impl Observer>) {
+        let ends = Ends { data: step.data, destination: step.destination };
+        let offset = step.offset.cast_unsigned();
+        let base = step.scalar.map(|scalar| self.registers.scalar(scalar, 2));
+        let mut space = Global::new(around, &mut self.fault);
+        let Some(vaddr) = step.address else {
+            let start = base.unwrap_or(0).wrapping_add(offset);
+            let places = |_: &Registers, lane: usize, byte: u32| {
+                Some(start.wrapping_add(4 * lane as u64).wrapping_add(byte.into()))
+            };
+            return all_lanes_of_memory((&mut self.registers, &mut self.pad), &mut space, step.kind, ends, &places);
+        };
+        let places = GlobalAddresses { base, vaddr, offset, unit: self.unit };
+        all_lanes_of_memory((&mut self.registers, &mut self.pad), &mut space, step.kind, ends, &places);
     }
 
     /// Returns the address of the wave's scratch memory.
@@ -139,7 +143,7 @@ impl Wave {
         let shares = self.flaw == Some(Flaw::SharedScratch);
         let mut space = Global::private(around, &mut self.fault);
         all_lanes_of_memory(
-            (&mut self.registers, &mut self.pad.out),
+            (&mut self.registers, &mut self.pad),
             &mut space,
             step.kind,
             ends,
