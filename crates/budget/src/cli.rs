@@ -187,8 +187,8 @@ pub struct Why {
     /// A process ID, a process's name, or a GPU as for --gpu; without it all GPUs
     #[arg(value_name = "NAME|PID|GPU")]
     pub subject: Option<String>,
-    /// Compare with what this server (amdgpu-budget serve) remembers of the last hour: 127.0.0.1:9417, or unix:PATH. The past of --from
-    /// is its recording.
+    /// Answer for the GPUs of this server (amdgpu-budget serve), and compare with what it remembers of the last hour: 127.0.0.1:9417,
+    /// or unix:PATH. With --sim or --root the present is that computer's. The past of --from is its recording.
     #[arg(long, value_name = "ADDRESS:PORT|unix:PATH", conflicts_with = "from")]
     pub server: Option<crate::http::Address>,
 }

@@ -60,10 +60,15 @@ pub type Outcome = Result<Exit, Stop>;
 ///
 /// [`Stop::Message`] if the chip or the directory does not exist or cannot be used.
 pub fn machine(global: &Global) -> Result<Box<dyn Machine>, Stop> {
+    machine_at(global, 1.0)
+}
+
+/// Returns the machine that the options select, of which snapshots are taken at an interval in seconds.
+fn machine_at(global: &Global, interval: f64) -> Result<Box<dyn Machine>, Stop> {
     if let Some(chips) = &global.sim {
         let machine = Simulated::with_release(chips, global.sim_step, global.sim_linux);
         return machine
-            .map(|machine| Box::new(machine) as _)
+            .map(|machine| Box::new(machine.at_interval(interval)) as _)
             .map_err(|error| Stop::Message(Exit::Usage, error.to_string()));
     }
     if let Some(root) = &global.root {
@@ -89,9 +94,18 @@ pub fn wishes(global: &Global, per_client: bool) -> CollectOptions {
 ///
 /// The errors of [`machine`] and [`recording`].
 pub fn source(global: &Global, per_client: bool) -> Result<Box<dyn Source>, Stop> {
+    source_at(global, per_client, 1.0)
+}
+
+/// Returns the source of snapshots that the options select, taken at an interval in seconds: the step of a simulated computer.
+///
+/// # Errors
+///
+/// The errors of [`source`].
+pub fn source_at(global: &Global, per_client: bool, interval: f64) -> Result<Box<dyn Source>, Stop> {
     match &global.from {
         Some(path) => Ok(Box::new(recording(path)?)),
-        None => Ok(Box::new(Collector::new(machine(global)?, wishes(global, per_client)))),
+        None => Ok(Box::new(Collector::new(machine_at(global, interval)?, wishes(global, per_client)))),
     }
 }
 

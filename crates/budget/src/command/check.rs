@@ -121,7 +121,7 @@ pub(super) fn run(options: &Check, global: &Global, out: &mut dyn Write) -> Outc
         )?,
     ];
     let rules: Vec<Rule> = rules.into_iter().flatten().collect();
-    let mut source = session::source(global, false)?;
+    let mut source = session::source_at(global, false, options.interval)?;
     let mut snapshot = session::first(&mut *source, global)?;
     let mut earlier = None;
     if options.evictions_per_s.is_some() {

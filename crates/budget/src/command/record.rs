@@ -19,7 +19,7 @@ use crate::{
 
 /// Writes a recording: a JSON object on each line, flushed, so that one that is cut off is whole up to there.
 pub(super) fn record(options: &Record, global: &Global, out: &mut dyn Write) -> Outcome {
-    let mut source = session::source(global, false)?;
+    let mut source = session::source_at(global, false, options.interval)?;
     let mut files = if options.output == Path::new("-") { None } else { Some(Files::create(options)?) };
     let lines = Global { jsonl: true, json: false, ..global.clone() };
     let mut looks = 0;

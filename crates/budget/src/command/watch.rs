@@ -56,7 +56,7 @@ fn values(condition: &Condition, earlier: Option<&Snapshot>, snapshot: &Snapshot
 
 /// Repeats a view.
 pub(super) fn watch(options: &Watch, global: &Global, out: &mut dyn Write) -> Outcome {
-    let mut source = session::source(global, false)?;
+    let mut source = session::source_at(global, false, options.interval)?;
     let (mut earlier, mut looks) = (None, 0);
     let mut crossed = BTreeMap::new();
     while options.count.is_none_or(|count| looks < count) {
@@ -133,7 +133,7 @@ pub(super) fn replay(options: &Replay, global: &Global, out: &mut dyn Write) -> 
 
 /// Blocks until a condition holds on a GPU. The time is that of the source: a simulated second is one.
 pub(super) fn wait(options: &Wait, global: &Global, out: &mut dyn Write) -> Outcome {
-    let mut source = session::source(global, false)?;
+    let mut source = session::source_at(global, false, options.interval)?;
     let (began, mut began_there, mut earlier) = (Instant::now(), None, None);
     let mut answer = |holds: bool, elapsed: Duration| {
         if !(global.json || global.jsonl) {

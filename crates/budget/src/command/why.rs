@@ -1,6 +1,9 @@
 //! `why`: why memory is not where it is wanted.
 
-use std::{collections::BTreeMap, io::Write};
+use std::{
+    collections::BTreeMap,
+    io::{self, Write},
+};
 
 use serde_json::json;
 
@@ -12,6 +15,7 @@ use crate::{
     render,
     session::{self, Outcome, Stop},
     snapshot::model::Snapshot,
+    source::recording::Recording,
     text::why as text,
     why::{SCHEMA, Since, judge, select},
 };
@@ -21,8 +25,14 @@ pub(super) fn run(options: &cli::Why, global: &Global, out: &mut dyn Write) -> O
     let (snapshot, past) = match (&global.from, &options.server) {
         (Some(_), _) => recorded(options, global)?,
         (None, Some(address)) => {
-            let snapshot = session::first(&mut *session::source(global, false)?, global)?;
+            // Without a computer of one's own choice it is the server's: the present and the past are of the same GPUs, and nothing
+            // here has to be readable.
             let points = remembered(address)?;
+            let snapshot = if global.sim.is_some() || global.root.is_some() {
+                session::first(&mut *session::source(global, false)?, global)?
+            } else {
+                session::first(&mut present(address)?, global)?
+            };
             let past = search(&snapshot, options, &points)?;
             (snapshot, past)
         }
@@ -100,6 +110,13 @@ fn search(snapshot: &Snapshot, options: &cli::Why, points: &[Point]) -> Result<S
         }
     }
     Ok(searches)
+}
+
+/// Returns a source of the present snapshot of a server.
+fn present(address: &crate::http::Address) -> Result<Recording, Stop> {
+    let failed = |error: io::Error| Stop::failed(format_args!("the server at {address}: {error}"));
+    let body = client::get(address, "/api/snapshot").map_err(failed)?;
+    Recording::new(io::Cursor::new(body)).map_err(failed)
 }
 
 /// Returns the points that a server remembers.

@@ -1,8 +1,8 @@
 //! A simulated computer under a scripted load.
 //!
 //! The processes are scripted, but their memory is not: each client is an open file of the simulated GPU that allocates through the
-//! library, and the simulated kernel provides all figures of fdinfo, sysfs and INFO. A step is one second, and every run has the
-//! same steps. Only engine times come from the script, because nothing is executed.
+//! library, and the simulated kernel provides all figures of fdinfo, sysfs and INFO. A step is one second unless looks are taken at
+//! another interval, and every run has the same steps. Only engine times come from the script, because nothing is executed.
 
 use std::{io, sync::Arc};
 
@@ -130,8 +130,13 @@ const FRAME: [u32; 2] = [2210, 1187];
 pub struct Simulated {
     cards: Vec<Card>,
     step: u64,
+    /// Nanoseconds of a step.
+    pace: u64,
     files: Memory,
 }
+
+/// The nanoseconds of a second.
+const SECOND: u64 = 1_000_000_000;
 
 /// The reason why a simulated machine cannot be created.
 #[derive(Debug, thiserror::Error)]
@@ -175,12 +180,25 @@ impl Simulated {
             let place = sysfs::Place::new(index).ok_or(SimError::TooMany(names.len()))?;
             cards.push(Card::new(&machine, profile, place, release)?);
         }
-        let mut this = Self { cards, step: 0, files: Memory::default() };
+        let mut this = Self { cards, step: 0, pace: SECOND, files: Memory::default() };
         for step in 0..=step {
             this.go_to(step);
         }
         this.files = this.tree();
         Ok(this)
+    }
+
+    /// Sets the seconds of a step, so that looks at an interval have its times. The script has the same steps at any pace.
+    #[must_use]
+    pub fn at_interval(mut self, seconds: f64) -> Self {
+        self.pace = (seconds * SECOND as f64).clamp(1.0, SECOND as f64 * 86_400.0) as u64;
+        self.files = self.tree();
+        self
+    }
+
+    /// Returns the nanoseconds of the script so far.
+    const fn elapsed(&self) -> u64 {
+        self.step.saturating_mul(self.pace)
     }
 
     /// Returns the files for modification, so that tests can simulate failures.
@@ -202,7 +220,7 @@ impl Simulated {
         let used: u64 = self.cards.iter().map(|card| card.gpu.memory_info().gtt.heap_usage).sum();
         let (total, available) = (gtt * 2, (gtt * 2 / 10 * 7).saturating_sub(used));
         files.put("proc/meminfo", format!("MemTotal: {} kB\nMemAvailable: {} kB\n", total >> 10, available >> 10));
-        files.put("proc/uptime", format!("{}.00 0.00\n", 100_000 + self.step));
+        files.put("proc/uptime", format!("{}.00 0.00\n", 100_000 + self.elapsed() / SECOND));
         files.put("proc/self/cgroup", "0::/user.slice/session.scope\n");
         files.put("etc/passwd", "root:x:0:0::/root:/bin/sh\nalice:x:1000:1000::/:\nbob:x:1001:1001::/:\n");
         for role in &CAST {
@@ -243,7 +261,8 @@ impl Simulated {
         let Some(client) = card.clients.get(client) else { return String::new() };
         let busy = CAST.iter().find(|role| role.pid == owner).map_or(0, |role| role.busy);
         let text = client.kernel.fdinfo_as(number, &card.place.pci().to_string());
-        format!("pos:\t0\nflags:\t02100002\nmnt_id:\t31\nino:\t1106\n{text}drm-engine-gfx:\t{} ns\n", busy * self.step)
+        let worked = u128::from(busy) * u128::from(self.elapsed()) / u128::from(SECOND);
+        format!("pos:\t0\nflags:\t02100002\nmnt_id:\t31\nino:\t1106\n{text}drm-engine-gfx:\t{worked} ns\n")
     }
 }
 
@@ -369,7 +388,8 @@ impl Machine for Simulated {
     }
 
     fn now(&self) -> Moment {
-        Moment { unix_ms: EPOCH_MS + self.step * 1000, monotonic_ns: self.step * 1_000_000_000 }
+        let elapsed = self.elapsed();
+        Moment { unix_ms: EPOCH_MS.saturating_add(elapsed / 1_000_000), monotonic_ns: elapsed }
     }
 
     fn advance(&mut self) {

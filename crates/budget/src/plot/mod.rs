@@ -25,7 +25,7 @@ use crate::{
 
 /// Takes the snapshots, and draws each GPU that is selected.
 pub(crate) fn run(options: &Plot, global: &Global, out: &mut dyn Write) -> Outcome {
-    let mut source = session::source(global, false)?;
+    let mut source = session::source_at(global, false, options.interval)?;
     let mut snapshots = Thinned::new(options.by);
     let most = if global.from.is_some() { u64::MAX } else { options.count };
     for taken in 0..most {

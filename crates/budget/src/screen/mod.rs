@@ -41,7 +41,7 @@ use crate::{
 
 /// Shows the screen until the user quits, or once as text.
 pub(crate) fn run(options: &Top, global: &Global, out: &mut dyn Write) -> Outcome {
-    let mut source = session::source(global, true)?;
+    let mut source = session::source_at(global, true, options.interval)?;
     // The screen has a width of its own.
     let style = Style { width: None, ..render::style(global) };
     let mut state = State::new(style, options.interval);

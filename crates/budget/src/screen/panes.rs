@@ -9,7 +9,7 @@ use ratatui::{
 };
 
 use super::{
-    parts::{coloured, split_top},
+    parts::{coloured, split_bottom, split_top},
     state::State,
 };
 use crate::{
@@ -27,6 +27,9 @@ use crate::{
 
 /// Rows that plots need.
 const LEAST_PLOTS: u16 = 16;
+
+/// Rows of the overview's plots at most: more show the same curve larger, and processes need the room.
+const MOST_PLOTS: u16 = 20;
 
 /// Cells beside a bar: its name and the figures.
 const BESIDE_BAR: u16 = 53;
@@ -59,7 +62,7 @@ pub(super) fn overview(frame: &mut Frame<'_>, area: Rect, state: &State) {
     let rows = u16::try_from(state.processes().len()).unwrap_or(u16::MAX).saturating_add(5);
     let room = below.height.saturating_sub(rows);
     if room >= LEAST_PLOTS {
-        let (list, plot) = split_top(below, rows);
+        let (list, plot) = split_bottom(below, room.min(MOST_PLOTS));
         plots(frame, plot, gpu, state);
         below = list;
     }

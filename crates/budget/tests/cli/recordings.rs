@@ -137,3 +137,17 @@ fn a_recording_does_not_fill_a_disk() {
         assert_eq!(run(&["--from", &file, "ps"]).code, 0, "{name}");
     }
 }
+
+#[test]
+fn looks_at_a_simulated_computer_are_as_far_apart_as_was_asked_for() {
+    let looks = |interval: &str| {
+        let told = sim(&["record", "-n", "3", "--interval", interval, "--speed", "0", "-"]).stdout;
+        let time =
+            |line: &str| serde_json::from_str::<serde_json::Value>(line).unwrap()["monotonic_ns"].as_u64().unwrap();
+        told.lines().map(time).collect::<Vec<_>>()
+    };
+    for (interval, nanoseconds) in [("0.05", 50_000_000), ("1", 1_000_000_000), ("2.5", 2_500_000_000)] {
+        let gaps: Vec<_> = looks(interval).windows(2).map(|pair| pair[1] - pair[0]).collect();
+        assert_eq!(gaps, [nanoseconds; 2], "{interval}");
+    }
+}

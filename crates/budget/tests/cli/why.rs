@@ -65,6 +65,13 @@ fn the_memory_of_a_server_tells_who_grew_since() {
     validate(&value, "server");
     let since = &value["findings"][0]["since"];
     assert_eq!((&since["was_in_place"], &since["grew"][0]["name"]), (&true.into(), &"trainer".into()), "{value}");
+    // The present is the server's as well, unless a computer is named: here may be no GPU at all.
+    let output = run(&["why", "trainer", "--server", served.address(), "--json"]);
+    assert_eq!(output.code, 0, "{}", output.stderr);
+    let value: Value = serde_json::from_str(&output.stdout).unwrap();
+    validate(&value, "the server's GPUs");
+    assert_eq!(value["findings"][0]["since"]["was_in_place"], true, "{value}");
+    assert!(value["findings"][0]["displaced"].as_u64() > Some(0), "{value}");
     let all: Value = serde_json::from_str(served.get("/api/why").split_once("\r\n\r\n").unwrap().1).unwrap();
     validate(&all, "the page's");
     assert!(all["findings"].as_array().unwrap().len() > 1, "the GPU, and each process with displaced memory: {all}");
