@@ -6,7 +6,7 @@ use super::{
     Diagnosis,
     incident::{Incident, Kind, Place},
     message::Process,
-    rules::{Cause, Confidence, cause},
+    rules::{Cause, Class, Confidence, cause},
 };
 
 /// The widest line.
@@ -88,7 +88,7 @@ pub(super) fn title(incident: &Incident) -> String {
         None if incident.of(Kind::Waits).next().is_some() => {
             "a thread of the kernel stands still in the graphics driver".to_owned()
         }
-        None if incident.of(Kind::PartFailed).next().is_some() && incident.of(Kind::NotStarted).next().is_none() => {
+        None if incident.of(Kind::NotStarted).next().is_none() && cause(incident).class == Class::NotStarted => {
             "a part of the GPU did not start again".to_owned()
         }
         None => cause(incident).class.meaning().to_owned(),
