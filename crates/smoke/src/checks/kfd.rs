@@ -1,50 +1,84 @@
-//! The compute driver (KFD): whether it opens, and whether its topology describes the GPU as DRM does.
+//! The compute driver (KFD): whether it opens and tells its version, and whether its topology describes the GPU as DRM does.
 //!
 //! Source: Linux 6.12 `amdkfd/kfd_topology.c`, `node_show` (the file `properties`) and `kfd_chardev.c`, `kfd_open`.
 
 use std::{
-    fs::{self, OpenOptions},
+    fs::{self, File},
     io,
     path::Path,
 };
 
 use crate::{
     checks::check::Check,
-    gpu::test_context::TestContext,
+    gpu::{
+        compute_driver::{self, NODE},
+        test_context::TestContext,
+    },
     level::Level,
-    result::outcome::{Outcome, ensure, fail, skip},
+    result::outcome::{Outcome, Stop, ensure, fail, skip},
 };
 
-pub(crate) const CHECKS: &[Check] = &[Check::once(
-    "kfd.topology",
-    "the compute driver opens, and its topology has the GPU with as many compute units as DRM tells",
-    topology,
-)
-.at(Level::Core)
-.needs("the compute driver (KFD)")
-.anchor("kfdtest KFDTopologyTest")];
+pub(crate) const CHECKS: &[Check] = &[
+    Check::once("kfd.open", "the compute driver opens, and its interface has the version that programs know", version)
+        .at(Level::Core)
+        .needs("the compute driver (KFD)")
+        .anchor("kfdtest KFDOpenCloseKFDTest"),
+    Check::once(
+        "kfd.topology",
+        "the topology of the compute driver has the GPU with the PCI IDs and as many compute units as DRM tells",
+        topology,
+    )
+    .at(Level::Core)
+    .needs("the compute driver (KFD)")
+    .anchor("kfdtest KFDTopologyTest"),
+];
 
-/// The node of the compute driver.
-const NODE: &str = "/dev/kfd";
+/// The major version of the interface. Another one would be another interface.
+///
+/// Source: Linux 6.12 `include/uapi/linux/kfd_ioctl.h`, `KFD_IOCTL_MAJOR_VERSION`.
+const MAJOR: u32 = 1;
+/// The PCI vendor ID of AMD.
+const VENDOR: u64 = 0x1002;
 /// The folder of its topology, below the root.
 const TOPOLOGY: &str = "sys/class/kfd/kfd/topology/nodes";
+
+fn version(test: &TestContext<'_>) -> Outcome {
+    if test.target.node().is_none() {
+        return skip("no compute driver knows this GPU: it has no render node here");
+    }
+    let file = opened()?;
+    match compute_driver::version(&file) {
+        Ok((MAJOR, minor)) => Ok(format!("version {MAJOR}.{minor}")),
+        Ok((major, minor)) => fail(format!("{NODE} has version {major}.{minor}, and programs know {MAJOR}.x")),
+        Err(error) => fail(format!("{NODE} does not tell its version: {error}")),
+    }
+}
+
+/// Opens the compute driver, or skips with the reason.
+fn opened() -> Result<File, Stop> {
+    match compute_driver::open() {
+        Ok(file) => Ok(file),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            skip(format!("there is no {NODE}: the kernel has no compute driver, or a container hides it"))
+        }
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            skip(format!("{NODE} may not be opened: members of the group render may"))
+        }
+        Err(error) => fail(format!("{NODE}: {error}")),
+    }
+}
 
 fn topology(test: &TestContext<'_>) -> Outcome {
     let minor = test.target.node().and_then(render_minor);
     let Some(minor) = minor else { return skip("no compute driver knows this GPU: it has no render node here") };
-    match OpenOptions::new().read(true).write(true).open(NODE) {
-        Ok(_) => {}
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return skip(format!("there is no {NODE}: the kernel has no compute driver, or a container hides it"));
-        }
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            return skip(format!("{NODE} may not be opened: members of the group render may"));
-        }
-        Err(error) => return fail(format!("{NODE}: {error}")),
-    }
+    drop(opened()?);
     let Some(node) = find(Path::new("/"), minor) else {
         return skip(format!("the compute driver does not have renderD{minor}: it does not support the chip"));
     };
+    let device = u64::from(test.device.info().device_id);
+    ensure(node.vendor == VENDOR && node.device == device, || {
+        format!("PCI IDs {:04x}:{:04x} in the topology, and {VENDOR:04x}:{device:04x} of DRM", node.vendor, node.device)
+    })?;
     let told = u64::from(test.device.info().shader.compute_units);
     let units = node.simds.checked_div(node.simds_per_unit).unwrap_or(0);
     ensure(units == told, || format!("{units} compute units in the topology, and {told} of DRM"))?;
@@ -60,6 +94,8 @@ fn render_minor(node: &Path) -> Option<u64> {
 #[derive(Debug, PartialEq, Eq)]
 struct Node {
     number: u64,
+    vendor: u64,
+    device: u64,
     simds: u64,
     simds_per_unit: u64,
     /// The version as the compiler counts it, such as 100300.
@@ -79,6 +115,8 @@ fn find(root: &Path, minor: u64) -> Option<Node> {
         };
         let node = Node {
             number,
+            vendor: value("vendor_id")?,
+            device: value("device_id")?,
             simds: value("simd_count")?,
             simds_per_unit: value("simd_per_cu")?,
             target: value("gfx_target_version").unwrap_or(0),
@@ -102,7 +140,7 @@ mod tests {
         };
         let gpu = |minor: u32| {
             format!(
-                "cpu_cores_count 0\nsimd_count 144\nsimd_per_cu 2\ngfx_target_version 100300\ndrm_render_minor {minor}\n"
+                "cpu_cores_count 0\nsimd_count 144\nsimd_per_cu 2\ngfx_target_version 100300\nvendor_id 4098\ndevice_id 29631\ndrm_render_minor {minor}\n"
             )
         };
         write(0, "cpu_cores_count 16\nsimd_count 0\nsimd_per_cu 0\ndrm_render_minor 0\n");
@@ -112,7 +150,10 @@ mod tests {
         let found = find(&root, 128);
         let others = (find(&root, 130), find(&root, 0), find(Path::new("/nonexistent"), 128));
         fs::remove_dir_all(&root).unwrap();
-        assert_eq!(found, Some(Node { number: 2, simds: 144, simds_per_unit: 2, target: 100_300 }));
+        assert_eq!(
+            found,
+            Some(Node { number: 2, vendor: VENDOR, device: 0x73bf, simds: 144, simds_per_unit: 2, target: 100_300 })
+        );
         assert_eq!(others, (None, None, None));
         assert_eq!(render_minor(Path::new("/dev/dri/renderD128")), Some(128));
         assert_eq!(render_minor(Path::new("/dev/dri/card0")), None);

@@ -1,6 +1,8 @@
 //! The GPU under test, and what the checks do with it.
 
 pub(crate) mod channel;
+#[expect(unsafe_code, reason = "the compute driver has requests of its own")]
+pub(crate) mod compute_driver;
 pub(crate) mod computer;
 pub(crate) mod host;
 pub(crate) mod mutant;
