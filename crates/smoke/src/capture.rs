@@ -37,6 +37,7 @@ pub fn capture(device: &Device) -> winsys::Result<Profile> {
         dev_info: raw.dev_info,
         memory: MemoryInfo { vram: idle(vram), cpu_accessible_vram: idle(cpu_accessible_vram), gtt: idle(gtt) },
         memory_usable_captured: true,
+        system_memory: None,
         gfx: block(Ip::Gfx),
         compute: block(Ip::Compute),
         sdma: Some(block(Ip::Sdma)),
