@@ -2,6 +2,7 @@
 
 pub(crate) mod kernel_log;
 pub(crate) mod reading;
+pub(crate) mod resets;
 pub(crate) mod rules;
 pub(crate) mod source;
 pub(crate) mod state;

@@ -10,7 +10,7 @@ use crate::result::{check_result::CheckResult, evidence::Evidence, status::Statu
 /// Adds the observations of the watch to a result, and changes its status by the rules of [`HardwareRule`]: a fatal event fails the
 /// check; any other event is a warning, or a failure if `strict`.
 pub(crate) fn apply(result: &mut CheckResult, seen: Seen, strict: bool) {
-    let Seen { hardware, messages } = seen;
+    let Seen { hardware, messages, resets } = seen;
     result.hardware = hardware.or(result.hardware.take());
     let errors = messages.iter().filter(|message| message.is_error);
     let errors: Vec<_> =
@@ -24,6 +24,10 @@ pub(crate) fn apply(result: &mut CheckResult, seen: Seen, strict: bool) {
         }
         let evidence: &mut Evidence = result.evidence.get_or_insert_default();
         evidence.messages = messages.into_iter().map(|message| message.text).collect();
+    }
+    // A check that resets the GPU on purpose expects the event.
+    if !resets.is_empty() && !matches!(result.word, Status::Pass | Status::Skip) {
+        result.evidence.get_or_insert_default().resets = resets.iter().map(ToString::to_string).collect();
     }
     let Some(hardware) = &result.hardware else { return };
     let Some(word) = changed(result.word, &hardware.events, strict) else { return };
@@ -51,6 +55,8 @@ fn changed(word: Status, events: &[HardwareEvent], strict: bool) -> Option<Statu
 mod tests {
     use std::time::Duration;
 
+    use amdgpu_winsys::uapi::WedgedEvent;
+
     use super::*;
     use crate::hardware::{kernel_log::Message, state::Hardware};
 
@@ -74,7 +80,7 @@ mod tests {
         let mut result = CheckResult::new("a.b", word, "detail", Duration::ZERO);
         let event = |rule: &HardwareRule| event(*rule, "counter", "0".to_owned(), "1".to_owned());
         let hardware = Some(Hardware { events: rules.iter().map(event).collect(), ..Hardware::default() });
-        apply(&mut result, Seen { hardware, messages: messages.to_vec() }, strict);
+        apply(&mut result, Seen { hardware, messages: messages.to_vec(), resets: Vec::new() }, strict);
         result
     }
 
@@ -103,6 +109,24 @@ mod tests {
         assert_eq!(failed.detail, "detail; new uncorrectable RAS error: counter 0, then 1 and 1 more");
         assert_eq!(failed.hardware.unwrap().events.len(), 2);
         assert_eq!(judged(Status::Fail, &rules, &[], false).detail, "detail");
+    }
+
+    #[test]
+    fn the_event_of_a_reset_is_evidence_of_a_failure_and_names_the_culprit() {
+        let event = |result: &mut CheckResult| {
+            let path = "/devices/pci0000:00/0000:03:00.0/drm/card0".to_owned();
+            let process = Some((4711, "game".to_owned()));
+            let resets = vec![WedgedEvent { path, methods: "none".to_owned(), process }];
+            apply(result, Seen { resets, ..Seen::default() }, false);
+            result.evidence.take().map(|evidence| evidence.lines())
+        };
+        for (word, is_told) in [(Status::Fail, true), (Status::Timeout, true), (Status::Pass, false)] {
+            let mut result = CheckResult::new("a.b", word, "detail", Duration::ZERO);
+            let told =
+                "event of the kernel: the GPU was reset and works again; the job was of process 4711 (game)".to_owned();
+            assert_eq!(event(&mut result), is_told.then(|| vec![told]), "{word:?}");
+            assert_eq!(result.word, word);
+        }
     }
 
     #[test]

@@ -6,10 +6,13 @@ use std::{
     time::Duration,
 };
 
+use amdgpu_winsys::uapi::WedgedEvent;
+
 use super::state::{Hardware, HardwareRule, Watched};
 use super::{
     kernel_log::{KernelLog, Message},
     reading::{Files, Reading},
+    resets::Resets,
     rules::{Course, Memory, event},
     source::{Monitor, Source},
 };
@@ -38,6 +41,8 @@ pub(crate) struct Seen {
     pub(crate) hardware: Option<Hardware>,
     /// The messages of the kernel.
     pub(crate) messages: Vec<Message>,
+    /// The events of the kernel about resets.
+    pub(crate) resets: Vec<WedgedEvent>,
 }
 
 /// A watch on one GPU. A separate thread reads the files, so that files that do not answer delay neither checks nor reports.
@@ -47,27 +52,32 @@ pub(crate) struct Watch {
     /// `true` from the request that the thread did not answer until the result of a check has the event.
     is_silent: bool,
     log: KernelLog,
+    resets: Resets,
 }
 
 impl Watch {
     /// Creates a watch without a GPU, which observes nothing.
     pub(crate) const fn none() -> Self {
-        Self { thread: None, is_silent: false, log: KernelLog::none() }
+        Self { thread: None, is_silent: false, log: KernelLog::none(), resets: Resets::none() }
     }
 
     /// Starts watching a GPU, and the kernel log if the GPU is real.
     pub(crate) fn new(monitor: &Monitor) -> Self {
         let source = monitor.open();
-        let log = match monitor {
-            Monitor::Node(_) => KernelLog::open(source.iter().flat_map(|source| source.path()).next()),
-            Monitor::None | Monitor::Simulated(_) => KernelLog::none(),
+        let (log, resets) = match monitor {
+            Monitor::Node(_) => {
+                let device = source.iter().flat_map(|source| source.path()).next();
+                (KernelLog::open(device.clone()), Resets::open(device.map(|(pci, _)| pci)))
+            }
+            Monitor::Simulated(device) => (KernelLog::none(), Resets::of(device)),
+            Monitor::None => (KernelLog::none(), Resets::none()),
         };
         let thread = source.and_then(|source| {
             let (sender, requests) = mpsc::channel();
             let thread = thread::Builder::new().name("hardware watch".to_owned());
             thread.spawn(move || Reader::new(source).serve(&requests)).ok().map(|_| sender)
         });
-        Self { thread, is_silent: false, log }
+        Self { thread, is_silent: false, log, resets }
     }
 
     /// Returns the sources that are watched; `None` without a GPU.
@@ -76,6 +86,11 @@ impl Watch {
         match self.log.trouble() {
             None => watched.sources.push("kernel log".to_owned()),
             Some(reason) => watched.missing.push(format!("kernel log ({reason})")),
+        }
+        match (&self.resets, self.resets.trouble()) {
+            (_, Some(reason)) => watched.missing.push(format!("events of resets ({reason})")),
+            (Resets::Socket(..), None) => watched.sources.push("events of resets".to_owned()),
+            _ => {}
         }
         Some(watched)
     }
@@ -89,7 +104,7 @@ impl Watch {
     pub(crate) fn end(&mut self) -> Seen {
         let hardware = self.ask(Request::End);
         let hardware = hardware.or_else(|| std::mem::take(&mut self.is_silent).then(silent));
-        Seen { hardware, messages: self.log.read() }
+        Seen { hardware, messages: self.log.read(), resets: self.resets.read() }
     }
 
     /// Sends a request to the thread. If the thread does not answer, it gets no further requests.

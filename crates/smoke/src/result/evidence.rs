@@ -26,6 +26,9 @@ pub struct Evidence {
     /// The answers to reset and eviction queries that changed during the check.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<String>,
+    /// The kernel's events about resets of the GPU during the check, with the process whose job was stuck.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub resets: Vec<String>,
     /// The library's hang report, if a job was lost or did not complete in time: the progress of its queue, the commands at that
     /// point with all fields, and the page fault with its object.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -58,6 +61,7 @@ impl Evidence {
         lines.extend(self.cells.iter().flat_map(Cells::lines));
         lines.extend(self.fault.iter().cloned());
         lines.extend(self.changes.iter().cloned());
+        lines.extend(self.resets.iter().map(|event| format!("event of the kernel: {event}")));
         if !self.hints.is_empty() {
             lines.push("a real GPU fails like this if a stream breaks a rule of the strict mode:".to_owned());
             lines.extend(self.hints.iter().map(|hint| format!("  {}: {} ({})", hint.rule, hint.text, hint.mesa)));
