@@ -63,14 +63,11 @@ fn entry(value: impl Fn(&str) -> Option<Value>) -> Option<Entry> {
     };
     let own = value("MESSAGE");
     let is_of_journal = own.is_some();
-    let message = match own.or_else(|| value("message")) {
-        Some(message) => message,
-        None => {
-            // A record of dmesg has a priority. Logs of programs have texts of this name, too.
-            let (message, _priority) = (text("msg")?, value("pri")?);
-            let stamp = value("time").and_then(|time| time.as_f64()).map(Stamp::boot);
-            return Some(Entry { message, stamp, is_kernel: true });
-        }
+    let Some(message) = own.or_else(|| value("message")) else {
+        // A record of dmesg has a priority. Logs of programs have texts of this name, too.
+        let (message, _priority) = (text("msg")?, value("pri")?);
+        let stamp = value("time").and_then(|time| time.as_f64()).map(Stamp::boot);
+        return Some(Entry { message, stamp, is_kernel: true });
     };
     let message = match message {
         Value::String(text) => text,
