@@ -4,7 +4,7 @@
 //! library, and the simulated kernel provides all figures of fdinfo, sysfs and INFO. A step is one second unless looks are taken at
 //! another interval, and every run has the same steps. Only engine times come from the script, because nothing is executed.
 
-use std::{io, sync::Arc};
+use std::{io, sync::Arc, time::Duration};
 
 use amdgpu_sim::{KernelRelease, Profile, SimDevice, SimKernel, SimMachine, SimOptions, sysfs};
 use amdgpu_winsys::{
@@ -191,7 +191,8 @@ impl Simulated {
     /// Sets the seconds of a step, so that looks at an interval have its times. The script has the same steps at any pace.
     #[must_use]
     pub fn at_interval(mut self, seconds: f64) -> Self {
-        self.pace = (seconds * SECOND as f64).clamp(1.0, SECOND as f64 * 86_400.0) as u64;
+        let pace = Duration::try_from_secs_f64(seconds).ok().and_then(|step| u64::try_from(step.as_nanos()).ok());
+        self.pace = pace.map_or(SECOND, |pace| pace.clamp(1, 86_400 * SECOND));
         self.files = self.tree();
         self
     }
