@@ -69,6 +69,17 @@ impl Area {
         Rectangle { first: [left, top], end: [right, bottom] }
     }
 
+    /// Returns `true` if the centre of a pixel is between the corners along both axes, without which nothing is covered.
+    pub(in crate::execute) fn has_centres(&self) -> bool {
+        let half = 1_i64 << self.bits >> 1;
+        [self.corners.map(|corner| corner.x), self.corners.map(|corner| corner.y)].iter().all(|places| {
+            let [a, b, c] = *places;
+            let (low, high) = (a.min(b).min(c), a.max(b).max(c));
+            // The first pixel whose centre is not before, and the last whose is not behind.
+            (low + half - 1) >> self.bits <= (high - half) >> self.bits
+        })
+    }
+
     /// Returns the larger of the changes of depth from pixel to pixel along both axes.
     pub(in crate::execute) fn slope(&self) -> f64 {
         let [a, b, c] = &self.corners;
@@ -224,6 +235,27 @@ mod tests {
         let values = rectangle.values([3, 3], [0; 2]);
         assert_eq!(values.perspective, [0.875, 0.875]);
         assert_eq!(values.z, 0.875 * 0.25 + 0.875 * 0.5);
+    }
+
+    #[test]
+    fn areas_between_the_centres_of_pixels_have_none() {
+        let at = |x: i64, y: i64| area([[x, y], [x + 60, y], [x, y + 60]], false).unwrap().has_centres();
+        assert_eq!(
+            [at(0, 0), at(67, 67), at(68, 68), at(128, 128), at(129, 128), at(128, 129)],
+            [false, false, true, true, false, false]
+        );
+        // A long one between two columns.
+        assert!(!area([[130, 0], [380, 0], [130, 4096]], false).unwrap().has_centres());
+        let mut seed = 11_u32;
+        let mut next = || {
+            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            i64::from(seed >> 8) % 900
+        };
+        for _ in 0..500 {
+            let Some(small) = area([[next(), next()], [next(), next()], [next(), next()]], false) else { continue };
+            let covers_any = (-1..5).any(|y| (-1..5).any(|x| covers(&small, x, y)));
+            assert!(small.has_centres() || !covers_any);
+        }
     }
 
     #[test]

@@ -87,7 +87,7 @@ impl Shaper<'_> {
             clip::clip(&geometry.clip, outputs, vertices.positions, &vertices.distances)
         };
         let corners: Vec<ScreenCorner> = polygon.iter().map(|corner| self.screen(corner, vertices)).collect();
-        let mut shapes = Vec::new();
+        let mut shapes = Vec::with_capacity(corners.len().saturating_sub(2));
         for index in 2..corners.len() {
             let three = [corners[0], corners[index - 1], corners[index]];
             let Some(mut area) = Area::new(three, geometry.fraction_bits, is_rectangle) else { continue };

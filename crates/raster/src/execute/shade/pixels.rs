@@ -124,6 +124,10 @@ impl<'d> Pixels<'d> {
         }
         let first_part = self.drawn.primitives;
         self.drawn.primitives += shapes.len() as u64;
+        let is_empty = |(shape, _): &(Shape, bool)| matches!(shape, Shape::Area(area) if !area.has_centres());
+        if state.samples == 1 && shapes.iter().all(is_empty) {
+            return Ok(None);
+        }
         let (group, range) = (Arc::clone(group), viewport.depth);
         Ok(Some(Prepared { shapes, first_part, layer, range, bounds, group, drawable, provoking }))
     }
