@@ -20,6 +20,8 @@ struct radv_agw_winsys {
    struct vk_sync_type sync_type;
    const struct vk_sync_type *sync_types[2];
    uint64_t perftest;
+   /* IPs whose submissions go through user queues of the kernel, a bit for each `enum amd_ip_type`. */
+   uint32_t user_queues;
    bool lists_all_bos, logs_bos, chains, zeroes_vram;
    unsigned users;
    struct radv_agw_winsys *next;

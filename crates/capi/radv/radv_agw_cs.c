@@ -32,6 +32,9 @@ radv_agw_cs_create(struct radeon_winsys *rws, enum amd_ip_type ip, bool is_secon
    uint32_t flags = is_secondary ? AGW_STREAM_SECONDARY : 0;
    if (!ws->chains)
       flags |= AGW_STREAM_UNCHAINED;
+   /* Nothing flushes what the CPU wrote to VRAM before a user queue of the copy engine. */
+   if (ip == AMD_IP_SDMA && ws->user_queues & BITFIELD_BIT(ip))
+      flags |= AGW_STREAM_IN_SYSTEM_MEMORY;
    struct agw_stream *stream;
    if (agw_stream_create(ws->device, ip, flags, FIRST_DWORDS, &stream) != AGW_SUCCESS)
       return NULL;

@@ -59,8 +59,14 @@ make_queue(struct radv_agw_ctx *ctx, enum amd_ip_type ip, unsigned ring)
    struct agw_queue **place = &ctx->queues[ip][ring], *queue;
    simple_mtx_lock(&ctx->lock);
    queue = *place;
-   if (!queue && agw_queue_create(ctx->ctx, ip, ring, &queue) == AGW_SUCCESS)
-      __atomic_store_n(place, queue, __ATOMIC_RELEASE);
+   if (!queue) {
+      const int32_t result = ctx->ws->user_queues & BITFIELD_BIT(ip) ? agw_queue_create_user(ctx->ctx, ip, &queue)
+                                                                     : agw_queue_create(ctx->ctx, ip, ring, &queue);
+      if (result == AGW_SUCCESS)
+         __atomic_store_n(place, queue, __ATOMIC_RELEASE);
+      else
+         fprintf(stderr, "radv/agw: %s\n", agw_last_error());
+   }
    simple_mtx_unlock(&ctx->lock);
    return queue;
 }

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "util/os_misc.h"
+#include "util/u_debug.h"
 #include "radv_debug.h"
 #include "winsys/amdgpu/radv_amdgpu_winsys_public.h"
 
@@ -120,6 +122,39 @@ radv_agw_get_sync_types(struct radeon_winsys *rws)
    return radv_agw_winsys(rws)->sync_types;
 }
 
+static const struct debug_control user_queue_names[] = {
+   {"gfx", BITFIELD_BIT(AMD_IP_GFX)},
+   {"compute", BITFIELD_BIT(AMD_IP_COMPUTE)},
+   {"sdma", BITFIELD_BIT(AMD_IP_SDMA)},
+   {NULL, 0},
+};
+
+/* Reads AGW_USER_QUEUES: the IPs whose submissions go through user queues of the kernel, separated by commas, or `all`. What the
+ * chip or the kernel lacks stays with queues of the kernel, and a line says so. */
+static void
+choose_queues(struct radv_agw_winsys *ws)
+{
+   const char *names = os_get_option("AGW_USER_QUEUES");
+   if (!names || !*names)
+      return;
+   const uint64_t wanted = parse_debug_string(names, user_queue_names);
+   if (!wanted) {
+      fprintf(stderr, "radv/agw: AGW_USER_QUEUES names none of gfx, compute, sdma and all\n");
+      return;
+   }
+   uint64_t there = 0;
+   if (agw_device_query(ws->device, AGW_QUERY_USER_QUEUE_IPS, &there) != AGW_SUCCESS)
+      fprintf(stderr, "radv/agw: %s\n", agw_last_error());
+   for (const struct debug_control *name = user_queue_names; name->string; name++) {
+      if (wanted & name->flag & ~there)
+         fprintf(stderr, "radv/agw: no user queues for %s: they need GFX11, Linux 6.16 and amdgpu.user_queue=1\n", name->string);
+   }
+   ws->user_queues = wanted & there;
+   /* User queues have no gangs, without which RADV offers no task and mesh shaders. */
+   if (ws->user_queues & (BITFIELD_BIT(AMD_IP_GFX) | BITFIELD_BIT(AMD_IP_COMPUTE)))
+      ws->info.has_gang_submit = false;
+}
+
 static VkResult
 radv_agw_start(int fd, uint64_t debug_flags, uint64_t perftest_flags, bool reserve_vmid, struct radv_agw_winsys *ws)
 {
@@ -154,6 +189,8 @@ radv_agw_start(int fd, uint64_t debug_flags, uint64_t perftest_flags, bool reser
    default:
       return VK_ERROR_INCOMPATIBLE_DRIVER;
    }
+
+   choose_queues(ws);
 
    /* The video blocks want a fence of the kernel between sessions, so each IB is a call of its own. */
    for (enum amd_ip_type ip = AMD_IP_UVD; ip <= AMD_IP_VCN_ENC; ip++)
