@@ -12,7 +12,7 @@ proptest! {
     #[test]
     fn a_device_with_any_options_opens_or_says_why_not(
         chip in prop::sample::select(profiles().iter().map(|profile| profile.name.as_str()).collect::<Vec<_>>()),
-        features: u32,
+        features: u64,
         drm_minor in prop_oneof![Just(61), 0..100, any::<i32>()],
         hang in 0..=u64::MAX,
         switches: [bool; 7],
