@@ -2,12 +2,15 @@
 
 mod support;
 
+use std::io;
+
 use amdgpu_budget::{
     collect::{CollectOptions, Collector},
-    files::Entry,
-    machine::Simulated,
-    model::Snapshot,
+    files::{Entry, Files},
+    machine::{Machine, Moment, Simulated},
+    model::{Resets, Snapshot},
 };
+use amdgpu_winsys::{uapi::WedgedEvent, winsys::Kernel};
 use jsonschema::Validator;
 use serde_json::Value;
 
@@ -119,4 +122,54 @@ fn a_gpu_whose_clocks_are_held_back_has_a_warning_with_the_reasons() {
     let warning = snapshot.warnings.iter().find(|warning| warning.code == "throttled").unwrap();
     assert!(reasons.iter().all(|reason| warning.text.contains(reason)), "{warning:?}");
     check(&schema(), &serde_json::to_value(&snapshot).unwrap(), "throttled");
+}
+
+/// A computer whose kernel has told of resets.
+struct Told(Simulated, Vec<WedgedEvent>);
+
+impl Machine for Told {
+    fn kind(&self) -> &'static str {
+        self.0.kind()
+    }
+
+    fn files(&self) -> &dyn Files {
+        self.0.files()
+    }
+
+    fn open(&self, node: &str, pci: &str) -> io::Result<Box<dyn Kernel>> {
+        self.0.open(node, pci)
+    }
+
+    fn resets(&mut self) -> Vec<WedgedEvent> {
+        std::mem::take(&mut self.1)
+    }
+
+    fn now(&self) -> Moment {
+        self.0.now()
+    }
+}
+
+#[test]
+fn a_reset_is_told_with_the_process_whose_job_was_stuck_and_counted() {
+    let event = |pci: &str, process| WedgedEvent {
+        path: format!("/devices/pci0000:00/{pci}/drm/card0"),
+        methods: "none".to_owned(),
+        process,
+    };
+    let game = Some((4711, "game".to_owned()));
+    let own = "0000:03:00.0";
+    let events = vec![event(own, None), event("0000:0b:00.0", None), event(own, game)];
+    let machine = Told(Simulated::new("navi21", 14).unwrap(), events);
+    let mut collector = Collector::new(machine, CollectOptions::default());
+    for _ in 0..2 {
+        let snapshot = collector.look().unwrap().unwrap();
+        let expected = Resets { count: 2, pid: Some(4711), process: Some("game".to_owned()) };
+        assert_eq!(snapshot.gpus[0].resets, Some(expected));
+        let warning = snapshot.warnings.iter().find(|warning| warning.code == "reset").unwrap();
+        assert_eq!(
+            warning.text,
+            "the GPU was reset 2 times while this program runs; the last stuck job was of process 4711 (game)"
+        );
+        check(&schema(), &serde_json::to_value(&snapshot).unwrap(), "resets");
+    }
 }

@@ -13,7 +13,7 @@ use self::gpus::Asked;
 use crate::{
     machine::Machine,
     snapshot::{
-        model::{SCHEMA, Snapshot},
+        model::{Resets, SCHEMA, Snapshot},
         warnings,
     },
 };
@@ -65,12 +65,21 @@ pub struct Collector<M> {
     known: BTreeMap<String, GpuInfo>,
     looker: Looker,
     is_first: bool,
+    /// The resets of each GPU so far, by PCI address.
+    resets: BTreeMap<String, Resets>,
 }
 
 impl<M: Machine> Collector<M> {
     /// Creates a collector for a machine, with an empty cache.
     pub fn new(machine: M, wishes: CollectOptions) -> Self {
-        Self { machine, wishes, known: BTreeMap::new(), looker: Looker::default(), is_first: true }
+        Self {
+            machine,
+            wishes,
+            known: BTreeMap::new(),
+            looker: Looker::default(),
+            is_first: true,
+            resets: BTreeMap::new(),
+        }
     }
 
     /// Returns the machine whose snapshots are taken.
@@ -127,6 +136,15 @@ impl<M: Machine> Collector<M> {
                 self.known.insert(gpu.pci.clone(), answers.gpu.clone());
             }
             snapshot.gpus.push(gpus::described(self.machine.files(), gpu, answers));
+        }
+        let events = self.machine.resets();
+        for gpu in &mut snapshot.gpus {
+            for event in events.iter().filter(|event| event.is_of(&gpu.pci)) {
+                let (pid, process) = event.process.clone().unzip();
+                let count = self.resets.get(&gpu.pci).map_or(0, |resets| resets.count) + 1;
+                self.resets.insert(gpu.pci.clone(), Resets { count, pid, process });
+            }
+            gpu.resets = self.resets.get(&gpu.pci).cloned();
         }
         snapshot.warnings = warnings::of(&snapshot);
         Ok(snapshot)

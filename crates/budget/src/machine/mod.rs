@@ -7,7 +7,7 @@ pub mod sim;
 
 use std::io;
 
-use amdgpu_winsys::winsys::Kernel;
+use amdgpu_winsys::{uapi::WedgedEvent, winsys::Kernel};
 
 pub use self::{
     captured::{Captured, MOMENT_FILE, session_path},
@@ -40,6 +40,11 @@ pub trait Machine {
     /// Unsupported for a captured tree.
     fn file_of(&self, _pid: u32, _fd: u32, _pci: &str) -> io::Result<Box<dyn Kernel>> {
         Err(io::Error::new(io::ErrorKind::Unsupported, "this is no running computer"))
+    }
+
+    /// Returns the kernel's events about resets since the last call, or since this value was created. Linux sends them from 6.15 on.
+    fn resets(&mut self) -> Vec<WedgedEvent> {
+        Vec::new()
     }
 
     /// Returns the machine's current time.
@@ -79,6 +84,10 @@ impl Machine for Box<dyn Machine> {
 
     fn file_of(&self, pid: u32, fd: u32, pci: &str) -> io::Result<Box<dyn Kernel>> {
         (**self).file_of(pid, fd, pci)
+    }
+
+    fn resets(&mut self) -> Vec<WedgedEvent> {
+        (**self).resets()
     }
 
     fn now(&self) -> Moment {

@@ -70,6 +70,9 @@ pub struct Gpu {
     /// The reasons for which the firmware holds the clocks back (`gpu_metrics`); empty if it does not, or if that is not known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub throttled: Vec<String>,
+    /// The resets of the GPU while the program looks; absent if there were none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resets: Option<Resets>,
     /// The limit of this process's cgroup on the GPU's memory.
     #[serde(default)]
     pub cgroup_limit: Option<CgroupLimit>,
@@ -97,6 +100,17 @@ pub struct Gpu {
     /// The sources that could not be read, with the reason.
     #[serde(default)]
     pub missing: Vec<Missing>,
+}
+
+/// The resets of a GPU of which the kernel has told (Linux 6.15 and later).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Resets {
+    /// The number of resets since the program that takes the snapshots was started.
+    pub count: u64,
+    /// The process whose job was stuck at the last reset; `null` if the kernel did not name one.
+    pub pid: Option<u32>,
+    /// The name of that process; `null` if the kernel did not name one.
+    pub process: Option<String>,
 }
 
 /// A limit on the memory of a GPU.

@@ -1,7 +1,7 @@
 //! Warnings with stable names.
 
 use crate::snapshot::{
-    model::{Gpu, Snapshot, Warning},
+    model::{Gpu, Resets, Snapshot, Warning},
     units::{Units, percent},
 };
 
@@ -56,6 +56,12 @@ fn of_gpu(gpu: &Gpu, snapshot: &Snapshot) -> Vec<Warning> {
     }
     if gpu.counters.vram_lost.is_some_and(|lost| lost > 0) {
         warn("vram-lost", "a reset has lost the contents of VRAM since the driver was loaded".to_owned());
+    }
+    if let Some(Resets { count, pid, process }) = &gpu.resets {
+        let times = if *count == 1 { "once".to_owned() } else { format!("{count} times") };
+        let culprit = pid.zip(process.as_ref());
+        let culprit = culprit.map(|(pid, name)| format!("; the last stuck job was of process {pid} ({name})"));
+        warn("reset", format!("the GPU was reset {times} while this program runs{}", culprit.unwrap_or_default()));
     }
     if gpu.unreadable.processes > 0 {
         let (count, reason) = (gpu.unreadable.processes, gpu.unreadable.reason.as_deref().unwrap_or("unknown"));
