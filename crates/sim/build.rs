@@ -15,8 +15,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     files.sort();
     let mut list = String::from("[\n");
     for path in &files {
+        let name = path.file_stem().and_then(|name| name.to_str()).ok_or("the name of a capture is not UTF-8")?;
         let path = path.to_str().ok_or("the path of a capture is not UTF-8")?;
-        writeln!(list, "    include_str!({path:?}),")?;
+        writeln!(list, "    ({name:?}, include_str!({path:?})),")?;
     }
     list += "]\n";
     Ok(fs::write(PathBuf::from(env::var("OUT_DIR")?).join("captures.rs"), list)?)

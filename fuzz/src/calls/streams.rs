@@ -130,10 +130,10 @@ impl Life {
 
     pub(super) fn create_stream_for(&mut self, ip: u32, a: u8, c: u8) {
         let device: Picked<agw_device> = self.objects.pick(a);
-        let flags = if c > 200 { u32::from(c) % 8 } else { 0 };
+        let flags = if c > 200 { u32::from(c) % 16 } else { 0 };
         let fitting = match ip {
             _ if ip > AGW_IP_VPE => vec![AGW_ERROR_INVALID_ARGUMENT],
-            _ if flags < 4 && c > 0 => vec![AGW_SUCCESS],
+            _ if flags < 8 && c > 0 => vec![AGW_SUCCESS],
             _ => UNFIT.to_vec(),
         };
         let of = self.objects.device_of(device);

@@ -72,7 +72,7 @@ impl SimDevice {
     /// let gpu = SimDevice::new(profile("renoir").ok_or("no such chip")?, SimOptions::of_kernel(KernelRelease::V7_2));
     /// gpu.write_carve_out(b"1\n")?;
     /// assert!(carve_out_files(&gpu).contains(&("uma/carveout", "1\n".to_owned())));
-    /// assert_eq!(gpu.restarted().memory_info().vram.total_heap_size, 1 << 30);
+    /// assert_eq!(gpu.restarted().memory_info().vram.total_heap_size, 512 << 20);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
