@@ -54,9 +54,9 @@ struct Programs {
 
 fn export(target: u8, lanes: u64, of: impl Fn(usize) -> [f32; 4]) -> Export {
     let mut values = [[0; 64]; 4];
-    for lane in 0..64 {
-        for (component, value) in of(lane).into_iter().enumerate() {
-            values[component][lane] = value.to_bits();
+    for (component, lanes) in values.iter_mut().enumerate() {
+        for (lane, value) in lanes.iter_mut().enumerate() {
+            *value = of(lane)[component].to_bits();
         }
     }
     Export { target, enabled: 15, is_last: target < 9, lanes, values, is_compressed: false }

@@ -45,11 +45,10 @@ impl<R: Read> Objects<R> {
                 _ if self.is_escaped => self.is_escaped = false,
                 b'\\' => self.is_escaped = self.is_text,
                 b'"' => self.is_text = !self.is_text,
+                b'{' if !self.is_text && !self.has_object => self.has_object = true,
                 b'{' if !self.is_text => {
-                    if std::mem::replace(&mut self.has_object, true) {
-                        self.has_object = false;
-                        return (index, true);
-                    }
+                    self.has_object = false;
+                    return (index, true);
                 }
                 _ => {}
             }

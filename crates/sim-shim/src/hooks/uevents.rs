@@ -160,8 +160,12 @@ unsafe extern "C" fn getsockname(fd: c_int, address: *mut sockaddr, len: *mut so
         // SAFETY: what the program passed.
         return unsafe { real::getsockname(fd, address, len) };
     }
+    // SAFETY: not null, and the caller's promise: a length that nobody else uses during the call. It may have any alignment.
+    let room = unsafe { ptr::read_unaligned(len) } as usize;
     // SAFETY: the caller's promise: room for as many bytes as it says.
-    unsafe { *len = write_address(&netlink_address(std::process::id(), 0), address.cast(), *len as usize) };
+    let written = unsafe { write_address(&netlink_address(std::process::id(), 0), address.cast(), room) };
+    // SAFETY: as for the reading.
+    unsafe { ptr::write_unaligned(len, written) };
     0
 }
 
@@ -183,13 +187,15 @@ unsafe extern "C" fn recvfrom(
         None
     } else {
         // SAFETY: not null, and the caller's promise.
-        Some(unsafe { *len } as usize)
+        Some(unsafe { ptr::read_unaligned(len) } as usize)
     };
     // SAFETY: what the program passed.
     let received = unsafe { real::recvfrom(fd, out, size, flags, address, len) };
     if let Some(room) = room.filter(|_| received >= 0) {
         // SAFETY: the caller's promise: room for as many bytes as it said.
-        unsafe { *len = write_address(&netlink_address(0, amdgpu_uapi::KERNEL_UEVENTS), address.cast(), room) };
+        let written = unsafe { write_address(&netlink_address(0, amdgpu_uapi::KERNEL_UEVENTS), address.cast(), room) };
+        // SAFETY: not null, as `room` says, and the caller's promise.
+        unsafe { ptr::write_unaligned(len, written) };
     }
     received
 }
@@ -210,8 +216,10 @@ unsafe extern "C" fn recvmsg(fd: c_int, message: *mut msghdr, flags: c_int) -> s
     // SAFETY: what the program passed.
     let received = unsafe { real::recvmsg(fd, message, flags) };
     if let Some(room) = room.filter(|_| received >= 0) {
-        // SAFETY: the call succeeded, so the header and all that it points at are valid; the name has as much room as before.
-        unsafe { come_from_the_kernel(&mut *message, room) };
+        // SAFETY: the call succeeded, so the header is valid, and nobody else uses it during the call.
+        let message = unsafe { &mut *message };
+        // SAFETY: all that the header points at is valid too; the name has as much room as before.
+        unsafe { come_from_the_kernel(message, room) };
     }
     received
 }
@@ -236,8 +244,10 @@ unsafe fn come_from_the_kernel(message: &mut msghdr, room: usize) {
         // SAFETY: arithmetic on a constant.
         if has_credentials && head.cmsg_len >= unsafe { libc::CMSG_LEN(size_of::<ucred>() as u32) } as usize {
             let root = ucred { pid: 0, uid: 0, gid: 0 };
+            // SAFETY: arithmetic on the address of a whole header.
+            let data = unsafe { libc::CMSG_DATA(next) };
             // SAFETY: the message has room for credentials, as its length says.
-            unsafe { ptr::write_unaligned(libc::CMSG_DATA(next).cast::<ucred>(), root) };
+            unsafe { ptr::write_unaligned(data.cast::<ucred>(), root) };
         }
         // SAFETY: as for the first one.
         next = unsafe { libc::CMSG_NXTHDR(message, next) };

@@ -118,7 +118,7 @@ fn a_core_dump_has_the_stuck_ring_and_the_busy_ones_and_before_linux_7_2_all_of_
         let vmid = device.hangs()[0].vmid;
         let packet = ["0x0 \t 0xc0023f00".to_owned(), format!("0x4 \t {va:#x}"), "0x8 \t 0x0".to_owned()];
         assert_eq!(stuck[4..7], packet);
-        assert_eq!(stuck[7], format!("0xc \t {:#x}", bytes / 4 | vmid << 24));
+        assert_eq!(stuck[7], format!("0xc \t {:#x}", (bytes / 4) | (vmid << 24)));
         assert_eq!((stuck[8], stuck.len()), ("0x10 \t 0xffff1000", 4 + 2048));
         if let Some(idle) = named("sdma0") {
             assert!(idle.contains("Rptr: 0x100 Wptr: 0x100 RB mask: 7ff"), "{kernel}: one job has ended");

@@ -92,7 +92,8 @@ mod tests {
 
     #[test]
     fn each_group_has_all_operations_with_its_names_and_no_other() {
-        let groups: [(fn(Op) -> bool, &[&str]); 10] = [
+        type Group<'g> = (fn(Op) -> bool, &'g [&'g str]);
+        let groups: [Group<'_>; 10] = [
             (compares_to_exec, &["v_cmpx_"]),
             (permutes_lanes, &["v_permlane"]),
             (branches_on_vccz, &["s_cbranch_vcc"]),
