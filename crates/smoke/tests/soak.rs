@@ -101,8 +101,9 @@ fn memory_is_tested_until_it_is_stopped_and_the_report_counts_bits_channels_and_
     assert_eq!((&report["level"], soak["checks"].as_array().unwrap().len()), (&"stress".into(), 1));
     // A cell in each 4 MiB, in bit 6 of the first byte of a dword, wrong in the pattern or in its inverse.
     let cells = &soak["cells"];
-    let count = 2 * rounds;
-    assert_eq!(cells["bytes"], count, "{soak:#}");
+    let count = cells["bytes"].as_u64().unwrap();
+    // The round that the signal ended may have found nothing yet.
+    assert!(count == 2 * rounds || count == 2 * (rounds - 1), "{soak:#}");
     let of = |count: u64, key: &str| serde_json::json!({ key: count });
     assert_eq!((&cells["bits"], &cells["channels"]), (&of(count, "6"), &of(count, "10")), "{cells}");
     // At 0x1a5a44 of a huge page: 16 channels of 2 KiB are 32 KiB.
