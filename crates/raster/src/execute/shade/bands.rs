@@ -4,10 +4,8 @@
 //! waves of its own.
 
 use std::{
-    sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
-    },
+    panic,
+    sync::atomic::{AtomicBool, AtomicUsize, Ordering},
     thread,
 };
 
@@ -102,33 +100,33 @@ impl<'c, 's> Crew<'c, 's> {
             next: AtomicUsize::new(0),
             has_ended: AtomicBool::new(false),
         };
-        let troubles = Mutex::new(Vec::new());
         let (state, targets, memory) = (pixels.state, pixels.targets.clone(), self.memory);
-        let all = Mutex::new(Vec::new());
+        let mut troubles = Vec::new();
         thread::scope(|scope| {
+            let mut threads = Vec::new();
             for (number, other) in self.others.iter_mut().enumerate() {
-                let (bands, troubles, all) = (&bands, &troubles, &all);
-                let targets = targets.clone();
+                let (bands, targets) = (&bands, targets.clone());
                 let work = move || {
                     let mut own = Pixels::new(state, targets, memory);
-                    let trouble = bands.draw(&mut own, other.as_mut());
-                    troubles.lock().unwrap_or_else(PoisonError::into_inner).push(trouble);
-                    all.lock().unwrap_or_else(PoisonError::into_inner).push(own.drawn);
+                    (bands.draw(&mut own, other.as_mut()), own.drawn)
                 };
                 // Without a thread, the others draw its bands.
-                if thread::Builder::new().name(format!("pixels {}", number + 1)).spawn_scoped(scope, work).is_err() {
+                let Ok(thread) =
+                    thread::Builder::new().name(format!("pixels {}", number + 1)).spawn_scoped(scope, work)
+                else {
                     break;
-                }
+                };
+                threads.push(thread);
             }
-            let trouble = bands.draw(pixels, shaders);
-            troubles.lock().unwrap_or_else(PoisonError::into_inner).push(trouble);
+            troubles.push(bands.draw(pixels, shaders));
+            for thread in threads {
+                let (trouble, drawn) = thread.join().unwrap_or_else(|payload| panic::resume_unwind(payload));
+                troubles.push(trouble);
+                pixels.drawn.pixel_waves += drawn.pixel_waves;
+                pixels.drawn.pixel_invocations += drawn.pixel_invocations;
+                pixels.drawn.passed += drawn.passed;
+            }
         });
-        for drawn in all.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            pixels.drawn.pixel_waves += drawn.pixel_waves;
-            pixels.drawn.pixel_invocations += drawn.pixel_invocations;
-            pixels.drawn.passed += drawn.passed;
-        }
-        let mut troubles = troubles.into_inner().unwrap_or_else(PoisonError::into_inner);
         let fault = troubles.iter().filter_map(|trouble| trouble.fault).min_by_key(|(band, _)| *band);
         pixels.drawn.fault = pixels.drawn.fault.or(fault.map(|(_, fault)| fault));
         let ended = troubles.iter_mut().filter_map(|trouble| trouble.ended.take()).min_by_key(|(band, _)| *band);

@@ -177,7 +177,7 @@ struct Stages<'s, M: Memory + ?Sized, J: Job + ?Sized> {
     ended: &'s Mutex<Vec<Part>>,
 }
 
-/// What remains of the programs of a draw on one thread.
+/// The programs of a draw on one thread, after they have run.
 #[derive(Default)]
 struct Part {
     vertex: Option<StageRunner>,
