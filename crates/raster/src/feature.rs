@@ -20,8 +20,6 @@ pub enum Feature {
     Samples(u32),
     /// Pixel shaders of one pixel run in order.
     OrderedPixels,
-    /// Several pixels share an invocation of the pixel shader.
-    ShadingRate,
     /// Coverage of any touched pixel.
     Conservative,
     /// A colour format, by number.
@@ -62,7 +60,6 @@ impl fmt::Display for Feature {
             Self::Topology(number) => return write!(f, "topology {number}"),
             Self::Samples(count) => return write!(f, "{count} samples"),
             Self::OrderedPixels => "ordered pixel shaders",
-            Self::ShadingRate => "variable shading rate",
             Self::Conservative => "conservative rasterization",
             Self::ColourFormat(number) => return write!(f, "colour format {number}"),
             Self::DepthFormat(number) => return write!(f, "depth format {number}"),

@@ -31,7 +31,6 @@ impl DrawState {
         add(self.geometry.is_conservative, Feature::Conservative);
         add(self.samples > 8, Feature::Samples(self.samples));
         add(self.depth.is_ordered, Feature::OrderedPixels);
-        add(self.shading_rate != [0; 2], Feature::ShadingRate);
         let attributes = &self.inputs.attributes;
         add(attributes.iter().any(|one| one.is_half && !one.is_flat && !one.is_explicit), Feature::HalfAttributes);
         add(self.depth.copies, Feature::DepthCopy);

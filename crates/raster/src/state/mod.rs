@@ -62,8 +62,6 @@ pub struct DrawState {
     pub depth_format: u32,
     /// The constants of blending: red, green, blue and alpha.
     pub blend_constants: [f32; 4],
-    /// The base-2 logarithms of the width and height of a shading rate that is not 1 x 1; zeroes otherwise.
-    pub shading_rate: [u32; 2],
     /// `true` if samples that pass are counted.
     pub counts_samples: bool,
     /// The buffers that vertices are streamed out to, a bit for each.
@@ -98,12 +96,6 @@ impl DrawState {
         } else {
             1
         };
-        let rates = if level >= GfxLevel::Gfx11 { registers.raw(r::PA_SC_VRS_OVERRIDE_CNTL) } else { 0 };
-        let vrs = match rates & 7 {
-            // The override replaces the other rates.
-            1 => rates >> 4 & 15,
-            _ => 0,
-        };
         Self {
             level,
             call,
@@ -125,7 +117,6 @@ impl DrawState {
             depth_format: field(r::SPI_SHADER_Z_FORMAT, "z_export_format"),
             blend_constants: [r::CB_BLEND_RED, r::CB_BLEND_GREEN, r::CB_BLEND_BLUE, r::CB_BLEND_ALPHA]
                 .map(|register| registers.float(register, 0)),
-            shading_rate: [vrs >> 2 & 3, vrs & 3],
             counts_samples: field(r::DB_COUNT_CONTROL, "zpass_increment_disable") == 0
                 && (level == GfxLevel::Gfx6 || field(r::DB_COUNT_CONTROL, "zpass_enable") != 0),
             stream_out: if legacy { registers.raw(r::VGT_STRMOUT_CONFIG) & 15 } else { 0 },
