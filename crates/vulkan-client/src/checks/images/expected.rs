@@ -30,7 +30,7 @@ pub(super) struct Layouts {
     spreads: bool,
     /// Images so far that took a number for that: RADV counts them for each device.
     spread: Cell<u32>,
-    /// `true` if the driver gives blocks of 256 KiB to images with several samples only.
+    /// `true` if the driver is RADV 26 or later, which gives blocks of 256 KiB to images with several samples only.
     small_blocks: bool,
 }
 
@@ -116,9 +116,17 @@ impl Layouts {
             config.usage |= SurfaceUsage::UNCOMPRESSED;
             config.channels = format.channel_count();
         }
-        let layout = SurfaceLayout::new(&self.chip, &config).doing(case.name)?;
+        let mut layout = SurfaceLayout::new(&self.chip, &config).doing(case.name)?;
         if layout.takes_index {
             self.spread.set(self.spread.get() + 1);
+        }
+        if self.small_blocks
+            && self.chip.level() >= GfxLevel::Gfx12
+            && let Some(index) = config.surface_index
+            && layout.takes_index
+        {
+            // RADV 25.0.7 has as many numbers as the chip has pipes; 26.2.6 has one for each 256 bytes of a block.
+            layout.tile_swizzle = index & ((1 << (layout.align_log2 - 8)) - 1);
         }
         let levels = (0..shape.levels).map(|level| match aspect {
             vk::ImageAspectFlags::STENCIL => layout.stencil_texels(&self.chip, &config, level),
