@@ -86,6 +86,18 @@ fn a_packet_with_one_or_two_wrong_bits_is_refused_or_another_one() {
 }
 
 #[test]
+fn acquire_mem_with_all_24_bits_of_the_size_is_taken_on_compute_rings_of_gfx7_and_gfx8() {
+    // As radeonsi writes it.
+    let dwords = [0xc005_5800, 0x00c0_0000, 0xffff_ffff, 0x00ff_ffff, 0, 0, 10];
+    for level in [GfxLevel::Gfx7, GfxLevel::Gfx8, GfxLevel::Gfx9] {
+        let target = pm4::Target::compute(level);
+        let read = pm4::decode(&dwords, target).next().expect("a packet");
+        assert!(read.is_ok(), "{level:?}: {read:?}");
+        assert_eq!(are_exact(&dwords, target), 1, "{level:?}");
+    }
+}
+
+#[test]
 fn reserved_bits_selectors_and_combinations_are_refused_by_name() {
     let target = pm4::Target::gfx(GfxLevel::Gfx10_3);
     let error = |dwords: &[u32]| {

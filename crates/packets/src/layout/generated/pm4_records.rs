@@ -11,8 +11,7 @@ pub struct AcquireMem {
     pub coher_cntl: u32,
     /// Bit 31 of dword 1.
     pub engine_sel: bool,
-    /// Dword 2, and bits 7:0 of dword 3 as the high half (GFX7 to GFX8); dword 2, and bits 23:0 of dword 3 as the
-    /// high half (GFX9).
+    /// Dword 2, and bits 23:0 of dword 3 as the high half.
     pub coher_size: u64,
     /// Dword 4, and bits 23:0 of dword 5 as the high half.
     pub coher_base: u64,
@@ -41,12 +40,11 @@ impl AcquireMem {
     /// Returns the packet that was read; all fields are zero where it is another one.
     pub fn read(fields: &Fields<'_>) -> Self {
         let p = fields.dwords();
-        let l = fields.level();
         match fields.form() {
             65 => Self {
                 coher_cntl: bits(p, 1, 30, 0),
                 engine_sel: bits(p, 1, 31, 31) != 0,
-                coher_size: wide(p, 2, 31, 0, 0) | u64::from(on(l, 0x6)) * wide(p, 3, 7, 0, 32) | u64::from(on(l, 0x8)) * wide(p, 3, 23, 0, 32),
+                coher_size: wide(p, 2, 31, 0, 0) | wide(p, 3, 23, 0, 32),
                 coher_base: wide(p, 4, 31, 0, 0) | wide(p, 5, 23, 0, 32),
                 poll_interval: bits(p, 6, 15, 0),
                 ..Self::default()

@@ -27,11 +27,8 @@ impl Record for AcquireMem {
     fn takers(&self) -> u16 {
         let r = self;
         let mut on = 0x1fe;
-        if r.coher_size & !0xffffffffff != 0 {
-            on &= !0x6;
-        }
         if r.coher_size & !0xffffffffffffff != 0 {
-            on &= !0x8;
+            on &= !0xe;
         }
         if r.coher_size != 0 {
             on &= !0x1f0;
@@ -76,7 +73,7 @@ impl Record for AcquireMem {
     fn check(&self, l: u8) -> Result<(), FieldError> {
         let r = self;
         fits("coher_cntl", r.coher_cntl, 0x7fffffff)?;
-        within("coher_size", r.coher_size, if is_on(l, 0x6) { 0xffffffffff } else if is_on(l, 0x8) { 0xffffffffffffff } else { 0x0 })?;
+        within("coher_size", r.coher_size, if is_on(l, 0xe) { 0xffffffffffffff } else { 0x0 })?;
         within("coher_base", r.coher_base, if is_on(l, 0xe) { 0xffffffffffffff } else { 0x0 })?;
         fits("poll_interval", r.poll_interval, 0xffff)?;
         within("gcr_size", r.gcr_size, if is_on(l, 0xe) { 0x0 } else { 0x1ffffffffffffff })?;
@@ -130,7 +127,7 @@ impl<'p> Load<'p> for AcquireMem {
         Ok(Self {
             coher_cntl: bits(d1, 30, 0),
             engine_sel: bits(d1, 31, 31) != 0,
-            coher_size: if is_on(l, 0x6) { u64::from(bits(d2, 31, 0)) << 0 | u64::from(bits(d3, 7, 0)) << 32 } else if is_on(l, 0x8) { u64::from(bits(d2, 31, 0)) << 0 | u64::from(bits(d3, 23, 0)) << 32 } else { 0 },
+            coher_size: if is_on(l, 0xe) { u64::from(bits(d2, 31, 0)) << 0 | u64::from(bits(d3, 23, 0)) << 32 } else { 0 },
             coher_base: if is_on(l, 0xe) { u64::from(bits(d4, 31, 0)) << 0 | u64::from(bits(d5, 23, 0)) << 32 } else { 0 },
             poll_interval: bits(d6, 15, 0),
             gcr_size: if is_on(l, 0xe) { 0 } else { u64::from(bits(d2, 31, 0)) << 0 | u64::from(bits(d3, 24, 0)) << 32 },
