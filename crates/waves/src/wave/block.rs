@@ -56,14 +56,25 @@ impl Wave {
             _ => &block.operations,
         };
         for operation in operations {
-            match operation {
-                Member::Plain(plain) => self.plain(plain, on),
-                Member::Vector(chosen) => self.chosen(chosen, on),
-                Member::Scalar(scalar) => self.scalar(scalar),
-                Member::Buffer(buffer) => self.buffer(buffer, around),
-                Member::Global(global) => self.global(global, around),
-                Member::Lds(lds) => self.lds(lds, around),
+            // A comparison for what most operations are, in place of a jump that depends on the operation.
+            if let Member::Plain(plain) = operation {
+                self.plain(plain, on);
+            } else {
+                self.member(operation, on, around);
             }
+        }
+    }
+
+    /// Executes an operation of a block, whichever it is.
+    #[inline(never)]
+    fn member(&mut self, member: &Member, on: u64, around: &mut Surroundings<'_, impl Observer>) {
+        match member {
+            Member::Plain(plain) => self.plain(plain, on),
+            Member::Vector(chosen) => self.chosen(chosen, on),
+            Member::Scalar(scalar) => self.scalar(scalar),
+            Member::Buffer(buffer) => self.buffer(buffer, around),
+            Member::Global(global) => self.global(global, around),
+            Member::Lds(lds) => self.lds(lds, around),
         }
     }
 
