@@ -240,8 +240,8 @@ impl SimDevice {
     }
 
     /// Resets the GPU and loses VRAM, as most discrete cards do. In addition to the effects of [`SimDevice::reset`], the counter of
-    /// VRAM losses increases, and existing contexts can no longer run jobs. On hardware the contents of VRAM are then undefined;
-    /// here they are unchanged.
+    /// VRAM losses increases, existing contexts can no longer run jobs, and user queues hang since Linux 7.2. On hardware the
+    /// contents of VRAM are then undefined; here they are unchanged.
     pub fn reset_and_lose_vram(&self) {
         self.gpu.rings.reset_all(true);
     }

@@ -101,6 +101,12 @@ bitflags::bitflags! {
         /// Resets of the graphics block of GFX6 to GFX8 before the whole GPU is reset. Since 7.3: `amdgpu_device.c`,
         /// `amdgpu_device_ip_soft_reset`.
         const BLOCK_RESETS = 1 << 34;
+        /// Tables of user queues as xarrays: a doorbell is of one queue alone, and a file has 512 queues, not 511; beyond that is
+        /// EBUSY. Since 7.2: `amdgpu_userq.c`, `amdgpu_userq_create`.
+        const QUEUE_XARRAYS = 1 << 35;
+        /// User queues hang after a reset that lost VRAM, and their fences end. Since 7.2: `amdgpu_userq.c`,
+        /// `amdgpu_userq_post_reset`.
+        const QUEUE_LOSSES = 1 << 36;
     }
 }
 
@@ -158,7 +164,9 @@ const SINCE: [(KernelRelease, Features); 8] = [
             .union(Features::ZERO_SYNCOBJ)
             .union(Features::COREDUMP_IBS)
             .union(Features::COREDUMP_BUSY_RINGS)
-            .union(Features::CAPPED_GTT),
+            .union(Features::CAPPED_GTT)
+            .union(Features::QUEUE_XARRAYS)
+            .union(Features::QUEUE_LOSSES),
     ),
     (
         KernelRelease::V7_3,

@@ -9,7 +9,7 @@ use crate::kernel::{
     mm::bo::{Bo, Offsets},
     modes::{Modes, Screen},
     sched::{context::Pstate, gang::Gangs},
-    userq::Slots,
+    userq::{Doorbells, Slots},
 };
 
 /// The tables through which files find BOs of the device.
@@ -28,6 +28,8 @@ pub(crate) struct Queues {
     pub(crate) pstate: Mutex<Pstate>,
     /// The fences of the device's user queues in memory.
     pub(crate) slots: Arc<Slots>,
+    /// The doorbells that user queues of all files have.
+    pub(crate) doorbells: Arc<Doorbells>,
 }
 
 /// The display engine, and the files that may use it.

@@ -47,8 +47,8 @@ const MOST_WAIT_FOR_QUEUES: Duration = Duration::from_millis(50);
 
 /// The maximum number of contexts of a file (`AMDGPU_VM_MAX_NUM_CTX`).
 const MOST_CONTEXTS: u32 = 4095;
-/// The maximum number of user queues of a file (`AMDGPU_MAX_USERQ_COUNT`, minus one that is not used).
-const MOST_USER_QUEUES: u32 = 511;
+/// The maximum number of user queues of a file (`AMDGPU_MAX_USERQ_COUNT`). Before the tables were xarrays, the last was not used.
+const MOST_USER_QUEUES: u32 = 512;
 /// A list of BOs that submissions refer to by number. It keeps the BOs alive, but not their handles.
 pub(crate) type BoList = Arc<Vec<Arc<Bo>>>;
 
@@ -101,6 +101,7 @@ impl File {
     }
 
     fn of_node(gpu: &Arc<Gpu>, number: u64, node: Node) -> Self {
+        let most_user_queues = MOST_USER_QUEUES - u32::from(!gpu.facts.has(Features::QUEUE_XARRAYS));
         let opener = gpu.board.power.runtime.is_some().then(Process::current);
         let _awake = opener.clone().and_then(|opener| gpu.awake(|| opener, WakeCause::Open));
         gpu.files.fetch_add(1, Ordering::AcqRel);
@@ -116,7 +117,7 @@ impl File {
             contexts: Arc::new(Mutex::new(Ids::new(MOST_CONTEXTS))),
             bo_lists: Mutex::new(Ids::new(BO_LIST_MAX_ENTRIES)),
             syncobjs: Mutex::new(Syncobjs::new(gpu.facts.has(Features::ZERO_SYNCOBJ))),
-            user_queues: Mutex::new(Ids::new(MOST_USER_QUEUES)),
+            user_queues: Mutex::new(Ids::new(most_user_queues)),
             root: Arc::default(),
             faults: Arc::new(FaultCell::new(&gpu.facts.profile, number)),
             work: Work::default(),

@@ -210,7 +210,7 @@ impl gpu::Job for Batch<'_> {
         let pause = self.pause.get();
         self.pause.set((pause * 2).min(LATEST));
         std::thread::sleep(pause);
-        !self.queue.is_over() && !self.queue.is_overdue(Instant::now())
+        !gpu::Job::is_cancelled(self)
     }
 
     fn fault(&self, fault: PageFault, place: Place) {
@@ -228,6 +228,6 @@ impl gpu::Job for Batch<'_> {
     }
 
     fn is_cancelled(&self) -> bool {
-        self.queue.is_over() || self.queue.is_overdue(Instant::now())
+        self.queue.is_over() || self.queue.has_lost_vram() || self.queue.is_overdue(Instant::now())
     }
 }

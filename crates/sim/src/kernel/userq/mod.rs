@@ -7,13 +7,14 @@
 //! Source: Linux 6.17 `amdgpu_userq.c`, `amdgpu_userq_fence.c`, `mes_userqueue.c`.
 
 mod batch;
+mod doorbells;
 mod queue;
 mod shared;
 mod slots;
 mod stream;
 mod view;
 
-pub(crate) use self::{queue::UserQueue, shared::Parts, slots::Slots, view::View};
+pub(crate) use self::{doorbells::Doorbells, queue::UserQueue, shared::Parts, slots::Slots, view::View};
 use amdgpu_uapi::UqFwAreas;
 
 /// The areas that the firmware of GFX11 needs for a graphics queue.

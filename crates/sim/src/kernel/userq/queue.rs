@@ -51,8 +51,9 @@ impl UserQueue {
         // The doorbell is cleared, so that values of an earlier queue have no effect.
         parts.doorbell.write(parts.doorbell_offset, &[0; 8]);
         let lockup_timeout = board.facts.options.lockup_timeout.of(parts.ip);
+        let losses_at_birth = gpu.upgrade().map_or(0, |gpu| gpu.losses());
         let (is_stopping, is_hung) = (AtomicBool::new(false), AtomicBool::new(false));
-        let shared = Arc::new(QueueState { parts, board, gpu, is_stopping, is_hung, lockup_timeout });
+        let shared = Arc::new(QueueState { parts, board, gpu, is_stopping, is_hung, lockup_timeout, losses_at_birth });
         let worker = Arc::clone(&shared);
         let thread = std::thread::Builder::new()
             .name(format!("user {}", shared.parts.ip))
@@ -119,10 +120,14 @@ impl QueueState {
                 self.board.events.wait(Until::Never, is_awake);
                 continue;
             }
+            if !self.is_hung() && self.has_lost_vram() {
+                self.lose();
+            }
             let write = self.doorbell();
             if write == read || self.is_hung() {
                 self.give_up_if_overdue();
-                let look = || (self.is_over() || (!self.is_hung() && self.doorbell() != read)).then_some(());
+                let has_news = || !self.is_hung() && (self.doorbell() != read || self.has_lost_vram());
+                let look = || (self.is_over() || has_news()).then_some(());
                 let found = self.board.events.wait(Until::At(Instant::now() + pause), look);
                 pause = if found.is_some() { SOONEST } else { (pause * 2).min(LATEST) };
                 continue;
@@ -132,11 +137,19 @@ impl QueueState {
             drop(timed);
             match ran {
                 Ok(()) => read = write,
+                Err(_) if self.has_lost_vram() => {}
                 Err(halt) => self.hang(&halt),
             }
             pause = SOONEST;
         }
         parts.slot.cancel();
+    }
+
+    /// Hangs until the queue is freed, because a reset of the GPU lost its memory: pending work is lost.
+    fn lose(&self) {
+        self.is_hung.store(true, Ordering::Release);
+        self.parts.slot.cancel();
+        self.board.events.wake_all();
     }
 
     /// Hangs until the queue is freed. The kernel only detects this by a pending fence.

@@ -12,8 +12,9 @@ use std::{
 use amdgpu_hw::{GpuVa, Ip};
 use amdgpu_packets::Target;
 
-use super::{slots::Slot, view::View};
+use super::{doorbells::Claim, slots::Slot, view::View};
 use crate::{
+    features::Features,
     gpu::{Client, FaultSource, Memory as _},
     kernel::{
         board::Board,
@@ -40,6 +41,9 @@ pub(crate) struct Parts {
     pub(crate) doorbell: Arc<Bo>,
     /// The offset of the doorbell in its BO in bytes.
     pub(crate) doorbell_offset: u64,
+    /// The right to the doorbell, where the kernel gives a doorbell to one queue alone.
+    #[expect(dead_code, reason = "kept for the life of the queue, not used")]
+    pub(crate) claim: Option<Claim>,
     /// The BO that the write pointer is in, which stays as long as the queue.
     #[expect(dead_code, reason = "kept alive, not used")]
     pub(crate) write_bo: Arc<Bo>,
@@ -63,6 +67,8 @@ pub(super) struct QueueState {
     /// `true` after something that the queue could not execute.
     pub(super) is_hung: AtomicBool,
     pub(super) lockup_timeout: Duration,
+    /// The number of resets that had lost VRAM when the queue was created.
+    pub(super) losses_at_birth: u32,
 }
 
 impl fmt::Debug for QueueState {
@@ -93,6 +99,14 @@ impl QueueState {
 
     pub(super) fn is_hung(&self) -> bool {
         self.is_hung.load(Ordering::Acquire)
+    }
+
+    /// Returns `true` if VRAM was lost since the creation of the queue, and the kernel does not run such queues again.
+    ///
+    /// Source: Linux 7.2 `amdgpu_userq.c`, `amdgpu_userq_post_reset`.
+    pub(super) fn has_lost_vram(&self) -> bool {
+        self.board.facts.has(Features::QUEUE_LOSSES)
+            && self.gpu.upgrade().is_some_and(|gpu| gpu.losses() != self.losses_at_birth)
     }
 
     /// Returns `true` if a fence has been pending for longer than a job may run.

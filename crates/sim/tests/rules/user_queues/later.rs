@@ -1,14 +1,17 @@
-//! R231, R233 and R234: rules of user queues after Linux 6.17.
+//! R230, R231 and R233 to R235: rules of user queues after Linux 6.17.
 
 use amdgpu_sim::{KernelRelease, LockupTimeout, SimDevice, SimOptions, profile};
 use amdgpu_uapi::{Errno, WedgedEvent};
 use amdgpu_winsys::{
-    uapi::{USERQ_SECURE, Userq, UserqSignal, UserqWait},
+    uapi::{Answered, USERQ_SECURE, Userq, UserqSignal, UserqWait},
     winsys::Ip,
 };
 
-use super::rig::Bench;
-use crate::support::{HANG, PAGE, address, long};
+use super::rig::{Bench, doorbell};
+use crate::support::{HANG, PAGE, address, is_readable, long, open, sync_file_info};
+
+/// Milliseconds that are less than the time-out of a queue.
+const SOON: u16 = 1500;
 
 fn card(kernel: KernelRelease) -> SimDevice {
     let lockup_timeout = LockupTimeout::all(HANG);
@@ -16,6 +19,38 @@ fn card(kernel: KernelRelease) -> SimDevice {
         profile("navi31").unwrap(),
         SimOptions { user_queues: true, lockup_timeout, ..SimOptions::of_kernel(kernel) },
     )
+}
+
+// Checks R230.
+#[test]
+fn a_doorbell_is_of_one_queue_at_a_time_from_linux_7_2_on() {
+    for (kernel, second) in [(KernelRelease::V7_0, Ok(2)), (KernelRelease::V7_2, Err(Errno::EBUSY))] {
+        let bench = Bench::new(&card(kernel), Ip::Gfx);
+        assert_eq!((bench.create(), bench.create()), (Ok(1), second), "{kernel}");
+        let next = Userq { doorbell_offset: 4, ..bench.question() };
+        assert_eq!(bench.file.send(&mut { next }), Ok(()), "{kernel}: another place in the BO");
+        let other = Userq { doorbell_handle: doorbell(&bench.file).unwrap(), ..bench.question() };
+        assert_eq!(bench.file.send(&mut { other }), Ok(()), "{kernel}: another BO");
+        bench.free(1).unwrap();
+        assert_eq!(bench.create(), Ok(1), "{kernel}: the doorbell is free again");
+    }
+}
+
+// Checks R230.
+#[test]
+fn a_file_has_511_queues_and_512_from_linux_7_2_on() {
+    for (kernel, most, errno) in [(KernelRelease::V7_0, 511, Errno::ENOMEM), (KernelRelease::V7_2, 512, Errno::EBUSY)] {
+        let bench = Bench::new(&card(kernel), Ip::Gfx);
+        for doorbell_offset in 0..most {
+            let next = Userq { doorbell_offset, ..bench.question() };
+            assert_eq!(bench.file.send(&mut { next }), Ok(()), "{kernel}: {doorbell_offset}");
+        }
+        let other = Userq { doorbell_handle: doorbell(&bench.file).unwrap(), ..bench.question() };
+        assert_eq!(bench.file.send(&mut { other }), Err(errno), "{kernel}");
+        bench.free(7).unwrap();
+        let mut again = Userq { ..other };
+        assert_eq!(bench.file.send(&mut again).map(|()| again.answer().queue_id), Ok(7), "{kernel}");
+    }
 }
 
 // Checks R231.
@@ -80,4 +115,62 @@ fn the_same_bo_twice_is_ealready_until_linux_7_2() {
         let wait = UserqWait { waitq_id: queue_id, bo_read_handles, num_bo_read_handles, ..UserqWait::ZEROED };
         assert_eq!(bench.file.send(&mut { wait }), expected, "{kernel}");
     }
+}
+
+// Checks R235.
+#[test]
+fn queues_run_on_after_a_full_reset_and_hang_if_it_lost_vram() {
+    let canceled = -Errno::ECANCELED.raw();
+    let options = SimOptions { user_queues: true, ..SimOptions::of_kernel(KernelRelease::V7_2) };
+    for loses_vram in [false, true] {
+        let card = SimDevice::new(profile("navi31").unwrap(), options.clone());
+        let bench = Bench::new(&card, Ip::Gfx);
+        let queue = bench.create().unwrap();
+        bench.push_ib(&bench.store(0, 7));
+        bench.tell_memory_only();
+        let syncobj = bench.file.syncobj(false);
+        bench.signal(queue, syncobj).unwrap();
+        let fence = bench.file.sync_file(syncobj).unwrap();
+        let status = || sync_file_info(&card.machine(), &fence, 1).unwrap().1[0].status;
+        if loses_vram {
+            card.reset_and_lose_vram();
+            assert!(is_readable(&fence, SOON));
+            assert_eq!(status(), canceled);
+            bench.ring_doorbell();
+            let later = Bench::of_file(open(&card), Ip::Gfx, 0x4000_0000);
+            later.create().unwrap();
+            later.push_ib(&later.store(0, 9));
+            later.ring_doorbell();
+            later.await_value(0, 9);
+            assert_eq!(bench.load(0), 0, "the queue of before the loss runs nothing");
+        } else {
+            card.reset();
+            assert_eq!(status(), 0, "the fence is pending");
+            bench.ring_doorbell();
+            bench.await_value(0, 7);
+            assert!(is_readable(&fence, SOON));
+            assert_eq!(status(), 1);
+        }
+        bench.free(queue).unwrap();
+    }
+}
+
+// Checks R235.
+#[test]
+fn a_queue_whose_wait_has_no_end_hangs_with_the_others_if_vram_is_lost() {
+    let options = SimOptions { user_queues: true, ..SimOptions::of_kernel(KernelRelease::V7_2) };
+    let card = SimDevice::new(profile("navi31").unwrap(), options);
+    let bench = Bench::new(&card, Ip::Sdma);
+    let queue = bench.create().unwrap();
+    bench.push_ib(&bench.store(0, 7));
+    bench.push(&[0x8 | 3 << 28 | 1 << 31, 0x1000_0000, 0, 1, u32::MAX, 0x0fff_0010]);
+    bench.ring_doorbell();
+    bench.await_value(0, 7);
+    let syncobj = bench.file.syncobj(false);
+    bench.signal(queue, syncobj).unwrap();
+    let fence = bench.file.sync_file(syncobj).unwrap();
+    card.reset_and_lose_vram();
+    assert!(is_readable(&fence, SOON));
+    let status = sync_file_info(&card.machine(), &fence, 1).unwrap().1[0].status;
+    assert_eq!((status, bench.file.complaints().as_str()), (-Errno::ECANCELED.raw(), ""));
 }

@@ -1,9 +1,9 @@
 //! The USERQ request, which creates and frees user queues.
 //!
 //! Linux 6.17 does not check the addresses of a queue, and a queue with wrong addresses hangs. The checks here are those of Linux
-//! 6.18.
+//! 6.18. Since Linux 7.2 a doorbell belongs to one queue.
 //!
-//! Source: Linux 6.17 and 6.18 `amdgpu_userq.c`, `amdgpu_userq_ioctl` and `amdgpu_userq_create`; `mes_userqueue.c`,
+//! Source: Linux 6.17, 6.18 and 7.2 `amdgpu_userq.c`, `amdgpu_userq_ioctl` and `amdgpu_userq_create`; `mes_userqueue.c`,
 //! `mes_userq_mqd_create`.
 
 use std::sync::Arc;
@@ -15,16 +15,19 @@ use amdgpu_uapi::{
 };
 use zerocopy::{FromBytes, IntoBytes};
 
-use crate::kernel::{
-    files::file::File,
-    ioctl::args::{answer, argument},
-    mm::{
-        bo::{Bo, PAGE},
-        vm::Vm,
+use crate::{
+    features::Features,
+    kernel::{
+        files::file::File,
+        ioctl::args::{answer, argument},
+        mm::{
+            bo::{Bo, PAGE},
+            vm::Vm,
+        },
+        process::identity::Process,
+        user,
+        userq::{AREAS, Parts, UserQueue, View},
     },
-    process::identity::Process,
-    user,
-    userq::{AREAS, Parts, UserQueue, View},
 };
 
 /// The kernel's own error number for an unsupported operation. Programs have no name for it.
@@ -48,7 +51,7 @@ pub(crate) fn userq(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     match request.op {
         userq_op::CREATE => {
             let queue = create(file, &request)?;
-            let queue_id = file.user_queues.lock().insert(Arc::new(queue)).map_err(|_| Errno::ENOMEM)?;
+            let queue_id = file.user_queues.lock().insert(Arc::new(queue)).map_err(|_| full(file))?;
             answer::<Userq>(bytes, &UserqAnswer { queue_id, pad: 0 })
         }
         userq_op::FREE => {
@@ -81,6 +84,9 @@ fn create(file: &File, request: &Userq) -> Result<UserQueue, Errno> {
     let (doorbell, doorbell_offset) = doorbell(file, request)?;
     check_areas(file, ip, request)?;
     let write_bo = write_pointer(&file.vm.lock(), request)?;
+    let queues = &file.gpu.queues;
+    let is_exclusive = file.gpu.facts.has(Features::QUEUE_XARRAYS);
+    let claim = is_exclusive.then(|| queues.doorbells.claim(&doorbell, doorbell_offset)).transpose()?;
     validate(file)?;
     let parts = Parts {
         ip,
@@ -91,15 +97,23 @@ fn create(file: &File, request: &Userq) -> Result<UserQueue, Errno> {
         write_va: GpuVa::from_48_bits(request.wptr_va),
         doorbell,
         doorbell_offset,
+        claim,
         write_bo,
-        view: View::new(&file.vm, &file.gpu.queues.slots),
-        slot: file.gpu.queues.slots.take()?,
+        view: View::new(&file.vm, &queues.slots),
+        slot: queues.slots.take()?,
         faults: Arc::clone(&file.faults),
         meter: file.work.meter(ip),
         owner: file.number,
         process: Process::current(),
     };
     UserQueue::start(parts, Arc::clone(&file.gpu.board), file.gpu.rings.recovery())
+}
+
+/// Returns the error of a file that has no room for another queue.
+///
+/// Source: Linux 6.17 and 7.2 `amdgpu_userq.c`, `amdgpu_userq_create`.
+fn full(file: &File) -> Errno {
+    if file.gpu.facts.has(Features::QUEUE_XARRAYS) { Errno::EBUSY } else { Errno::ENOMEM }
 }
 
 /// Checks the argument alone, and returns the IP of the queue.
