@@ -276,6 +276,31 @@ proptest! {
 }
 
 #[test]
+fn tile_swizzle_of_fmask_moves_its_texels_and_not_its_cmask() {
+    for chip in chips().iter().filter(|chip| chip.level() == GfxLevel::Gfx8) {
+        // FMASK8_S4_F4 of 32 x 32 texels and a pitch of 64, in tiling 14 of macro tiles, whose CMASK is read through the descriptor.
+        let places = |swizzle: u32| {
+            let (base, meta) = (0x0100_0600 | swizzle, 0x0100_0700 | swizzle);
+            let words = [base, 0x1310_0000, 0x0007_c01f, 0x90e0_0924, 0x0007_e000, 0, 0x0020_0000, meta];
+            let mut found = Image::new(chip.level(), words, Some(chip)).unwrap().unwrap();
+            let mut at = |x, y| {
+                let texel = Texel { x, y, z: 0, sample: 0, level: 0 };
+                let address = found.address(texel).unwrap().unwrap();
+                let unit = found.metadata(texel, address).unwrap().unwrap();
+                (address, (unit.address, unit.bit))
+            };
+            (0..32).step_by(8).flat_map(|y| (0..32).step_by(8).map(move |x| (x, y))).map(|(x, y)| at(x, y)).unzip()
+        };
+        let (texels, units): (Vec<u64>, Vec<(u64, u32)>) = places(0);
+        for swizzle in 1..16 {
+            let (moved, same) = places(swizzle);
+            assert_ne!(moved, texels, "{} {swizzle}", chip.level());
+            assert_eq!(same, units, "{} {swizzle}", chip.level());
+        }
+    }
+}
+
+#[test]
 fn stencil_that_gfx9_reads_through_htile_has_a_format_that_tells_the_size_of_depth() {
     let chip = chips().into_iter().find(|chip| chip.level() == GfxLevel::Gfx9).unwrap();
     // A descriptor that RADV made for the stencil of a D32_S8 image of 32 x 32 texels on a Vega 10, with data format 60.

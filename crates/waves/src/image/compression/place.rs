@@ -102,7 +102,10 @@ impl Places {
                 let mask = addr1::mask::cmask(chip, level, false);
                 let bytes = u64::from(mask.pitch) * u64::from(mask.height) / 128;
                 let slice = bytes.next_multiple_of(u64::from(256 * pipes));
-                Self::Mask { base: aligned(256 * pipes), mask: Box::new(mask.tables(chip)), slice }
+                // Drivers put the tile swizzle of FMASK, of pipes and of banks, into the low bits of the address (Mesa's
+                // `ac_build_fmask_descriptor` and, for the colour block, `ac_set_mutable_cb_surface_fields`).
+                let unit = if level.mode.is_macro() { 256 * pipes * banks } else { 256 * pipes };
+                Self::Mask { base: aligned(unit), mask: Box::new(mask.tables(chip)), slice }
             }
         })
     }
