@@ -123,7 +123,7 @@ fn queues_run_on_after_a_full_reset_and_hang_if_it_lost_vram() {
     let canceled = -Errno::ECANCELED.raw();
     let options = SimOptions { user_queues: true, ..SimOptions::of_kernel(KernelRelease::V7_2) };
     for loses_vram in [false, true] {
-        let card = SimDevice::new(profile("navi31").unwrap(), options.clone());
+        let card = SimDevice::new(profile("navi31").unwrap(), options);
         let bench = Bench::new(&card, Ip::Gfx);
         let queue = bench.create().unwrap();
         bench.push_ib(&bench.store(0, 7));
