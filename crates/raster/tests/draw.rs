@@ -677,11 +677,11 @@ fn a_draw_with_several_unsupported_features_names_them_in_the_order_of_the_pipel
 
 #[test]
 fn a_coarse_shading_rate_that_a_driver_sets_by_itself_does_not_keep_a_draw_from_being_executed() {
-    // RADV 26.2.6 overrides the rate with 2 x 2 in its clears.
-    let offset = |name| named(name).unwrap().offset(GfxLevel::Gfx11).unwrap();
+    // RADV 26.2.6 overrides the rate with 2 x 2 in its clears on GFX12.
+    let offset = |name| named(name).unwrap().offset(GfxLevel::Gfx12).unwrap();
     let unsupported = |rate: u32| {
         let read = |at| Some(if at == offset("PA_SC_VRS_OVERRIDE_CNTL") { rate } else { 0 });
-        DrawState::new(Call::default(), &Registers::new(GfxLevel::Gfx11, &read)).unsupported()
+        DrawState::new(Call::default(), &Registers::new(GfxLevel::Gfx12, &read)).unsupported()
     };
     assert_eq!(unsupported(1 | 5 << 4), unsupported(0));
 }

@@ -125,7 +125,8 @@ impl Layouts {
             && let Some(index) = config.surface_index
             && layout.takes_index
         {
-            // RADV 25.0.7 has as many numbers as the chip has pipes; 26.2.6 has one for each 256 bytes of a block.
+            // RADV 25.0.7 has as many numbers as pipes allow. 26.2.6 told numbers up to 13 in blocks of 4 KiB and up to 21 in blocks
+            // of 64 KiB (`RADV_DEBUG=img`), so that a block seems to have one for each of its 256 bytes.
             layout.tile_swizzle = index & ((1 << (layout.align_log2 - 8)) - 1);
         }
         let levels = (0..shape.levels).map(|level| match aspect {
