@@ -8,7 +8,7 @@
 //!    reference.
 //! 3. [`modifier`]: the DRM format modifiers that name layouts between processes.
 //!
-//! [`tiler`] copies between linear rows and tiled images on the CPU.
+//! [`tiler`] copies between linear rows and tiled images on the CPU, and [`dcc`] names the states of compressed pixels.
 //!
 //! The crate does no I/O, does not allocate, and has no `unsafe` code. Any input, whether from a kernel, another process or a user,
 //! gives either a layout or an error that names the invalid value.
@@ -28,6 +28,7 @@ pub mod addr3;
 mod bits;
 mod blocks;
 pub mod chip;
+pub mod dcc;
 pub mod equation;
 pub mod error;
 mod limits;

@@ -3,8 +3,6 @@
 //! This crate keeps colours as they are. Before a draw writes a block that the metadata tells to be cleared, the block gets its clear
 //! colour and the code of a plain one. DCC has a byte for 256 bytes of colour, CMASK four bits for 8 x 8 pixels. FMASK maps the samples of
 //! each pixel to colours that are stored, and always each to its own here.
-//!
-//! Sources: Mesa 25.0.7 `radv_meta_clear.c`, `gfx8_get_fast_clear_parameters` and `gfx11_get_fast_clear_parameters`, for the codes.
 
 use std::collections::HashSet;
 
@@ -15,6 +13,7 @@ use amdgpu_surface::{
         self,
         meta::{MetaAddresser, MetaImage, MetaKind, MetaTables},
     },
+    dcc::DccCode,
 };
 
 use super::{
@@ -26,8 +25,6 @@ use crate::{Colour, Feature};
 
 /// The bytes of colour that a byte of DCC describes.
 const BLOCK: u64 = 256;
-/// The code of a plain block.
-const PLAIN: u8 = 0xff;
 /// The code of CMASK beside DCC that gives all samples the first colour.
 const FIRST: u8 = 12;
 
@@ -266,7 +263,7 @@ impl Dcc {
             access.store(at, 1, u128::from(byte & !(15 << bit) | plain << bit));
             return Ok(());
         }
-        if byte == PLAIN {
+        if byte == DccCode::PLAIN {
             return Ok(());
         }
         let Some(own) = plane.address(pixel, sample) else { return Ok(()) };
@@ -295,43 +292,33 @@ impl Dcc {
                 access.store(block + offset, plane.bytes, element);
             }
         }
-        access.store(at, 1, PLAIN.into());
+        access.store(at, 1, DccCode::PLAIN.into());
         Ok(())
     }
 
     /// Returns the colour of a cleared block.
     fn cleared(&self, code: u8, colour: &Colour, format: &Format) -> Cleared {
-        let words = u128::from(self.clear_words[0]) | u128::from(self.clear_words[1]) << 32;
         let mask = format.bits_of(15);
-        let repeated =
-            |word: u128, bits: u32| (0..128 / bits).fold(0, |all, index| all | word << (bits * index)) & mask;
-        let ones = |main: bool, alpha: bool| Cleared::To(format.extremes(colour, main, alpha));
-        if self.level >= GfxLevel::Gfx11 {
-            return match code {
-                0x00 => Cleared::To(0),
-                0x01 => Cleared::ToFirst,
-                0x02 => Cleared::To(mask),
-                0x04 => Cleared::To(repeated(0x3c00, 16)),
-                0x06 => Cleared::To(repeated(0x3f80_0000, 32)),
-                0x08 => Cleared::To(format.last_channel()),
-                0x0a => Cleared::To(mask & !format.last_channel()),
-                _ => Cleared::Not,
-            };
-        }
-        match code {
-            0x00 => Cleared::To(0),
-            0x40 => ones(false, true),
-            0x80 => ones(true, false),
-            0xc0 => ones(true, true),
-            0x10 if self.level >= GfxLevel::Gfx9 => Cleared::ToFirst,
-            // The registers have 64 bits; pixels of 128 bits are cleared to equal colours, and alpha in the second word.
-            0x20 if format.bits() == 128 => {
-                let [rgb, alpha] = self.clear_words.map(u128::from);
-                Cleared::To(rgb | rgb << 32 | rgb << 64 | alpha << 96)
+        Cleared::To(match DccCode::of(self.level, code) {
+            DccCode::Extremes { main, extra } => format.extremes(colour, main, extra),
+            DccCode::Bits(is_set) => {
+                if is_set {
+                    mask
+                } else {
+                    0
+                }
             }
-            0x20 => Cleared::To(words & mask),
-            _ => Cleared::Not,
-        }
+            DccCode::Repeated(pixels) => pixels & mask,
+            DccCode::HighestChannel(true) => format.last_channel(),
+            DccCode::HighestChannel(false) => mask & !format.last_channel(),
+            DccCode::First => return Cleared::ToFirst,
+            DccCode::Registers => {
+                let [low, high] = self.clear_words.map(u128::from);
+                // The registers have 64 bits; pixels of 128 bits are cleared to equal colours, and alpha in the second word.
+                if format.bits() == 128 { low | low << 32 | low << 64 | high << 96 } else { (low | high << 32) & mask }
+            }
+            DccCode::Plain | DccCode::Other => return Cleared::Not,
+        })
     }
 
     /// Fills the tile of a pixel with the colour of the registers, and its FMASK.

@@ -1,6 +1,7 @@
 //! The formats of pixels that planes can show.
 
 use amdgpu_hw::GfxLevel;
+use amdgpu_surface::dcc::DccCode;
 
 use crate::chips::Profile;
 
@@ -130,6 +131,39 @@ impl Format {
         }
     }
 
+    /// Returns the pixel that a code of DCC stands for, in the low bits; 0 for a code that does not name one.
+    pub(super) fn cleared(self, code: DccCode) -> u128 {
+        let (widths, one) = match &self.0[2..] {
+            b"16" => (&[5, 6, 5][..], None),
+            b"30" => (&[10, 10, 10, 2][..], None),
+            b"48" => (&[16; 4][..], None),
+            b"4H" => (&[16; 4][..], Some(0x3c00)),
+            _ => (&[8; 4][..], None),
+        };
+        let highest = widths.len() - 1;
+        // Alpha has a bit of its own, or what the format has in its place; three channels of one pixel share theirs.
+        let own = match &self.0[..2] {
+            b"RA" => Some(0),
+            _ => (widths.len() == 4).then_some(highest),
+        };
+        let mut shift = 0;
+        widths.iter().enumerate().fold(0, |pixel, (channel, &width)| {
+            let ones = (1_u128 << width) - 1;
+            let value = match code {
+                DccCode::Extremes { main, extra } => {
+                    let is_one = if own == Some(channel) { extra } else { main };
+                    if is_one { one.unwrap_or(ones) } else { 0 }
+                }
+                DccCode::Bits(true) => ones,
+                DccCode::Repeated(pixels) => pixels >> shift & ones,
+                DccCode::HighestChannel(is_set) if is_set == (channel == highest) => ones,
+                _ => 0,
+            };
+            shift += width;
+            pixel | value << (shift - width)
+        })
+    }
+
     /// Returns the pixel of a column of rows of luma and chroma, as [`OPAQUE`](Self::OPAQUE). The encoding is that of planes
     /// whose properties were not changed: BT.709 with limited range.
     #[expect(clippy::cast_sign_loss, reason = "the values are clamped to those from 0 to 255")]
@@ -177,6 +211,22 @@ mod tests {
             let format = Format::find(u32::from_le_bytes(code)).unwrap();
             assert_eq!(format.colour(red), [255, 0, 0], "{format:?}");
         }
+    }
+
+    #[test]
+    fn codes_of_dcc_are_extremes_of_channels_with_alpha_apart() {
+        let cleared = |format: &[u8; 4], code| Format::find(u32::from_le_bytes(*format)).unwrap().cleared(code);
+        let alpha = DccCode::Extremes { main: false, extra: true };
+        assert_eq!(cleared(b"XR24", alpha), 0xff00_0000);
+        assert_eq!(cleared(b"RA24", alpha), 0xff);
+        assert_eq!(cleared(b"AB30", alpha), 3 << 30);
+        assert_eq!(cleared(b"RG16", alpha), 0);
+        assert_eq!(cleared(b"AR4H", DccCode::Extremes { main: true, extra: false }), 0x3c00_3c00_3c00);
+        assert_eq!(cleared(b"AR24", DccCode::Bits(true)), 0xffff_ffff);
+        assert_eq!(cleared(b"AB24", DccCode::HighestChannel(true)), 0xff00_0000);
+        assert_eq!(cleared(b"XR30", DccCode::HighestChannel(false)), 0x3fff_ffff);
+        assert_eq!(cleared(b"AR4H", DccCode::Repeated(u128::MAX / 0xffff * 0x3c00)), 0x3c00_3c00_3c00_3c00);
+        assert_eq!(cleared(b"AR24", DccCode::First), 0);
     }
 
     #[test]

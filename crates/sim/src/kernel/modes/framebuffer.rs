@@ -15,6 +15,7 @@ use amdgpu_surface::{
 use amdgpu_uapi::Errno;
 
 use super::{
+    compression::Codes,
     format::Format,
     plane_modifiers::{self, LINEAR},
 };
@@ -178,8 +179,15 @@ impl Framebuffer {
 
     /// Returns rows of the picture as pixels that lie one after the other; `None` if the layout of its tiles is unknown.
     pub(super) fn scan(&self, chip: Option<&Chip>, wanted: Range<u32>) -> Option<Scan> {
-        let rows = self.untiled(chip, self.first(), (self.format.bytes(), 1), wanted.clone())?;
         let pitch = self.pitch as usize;
+        // The first pixel of a block may stand for all of it, so whole blocks are read.
+        let codes = chip.and_then(|chip| Codes::read(self, chip));
+        let first = codes.as_ref().map_or(wanted.start, |codes| wanted.start / codes.height() * codes.height());
+        let mut rows = self.untiled(chip, self.first(), (self.format.bytes(), 1), first..wanted.end)?;
+        if let Some(codes) = codes {
+            codes.fill(self.format, &mut rows, pitch, first);
+            rows.drain(..pitch * (wanted.start - first) as usize);
+        }
         let Some(&bytes) = self.format.other_planes().first() else {
             return Some(Scan { rows, pitch, pixel: self.format.bytes() as usize, format: self.format });
         };
@@ -197,8 +205,8 @@ impl Framebuffer {
         Some(Scan { rows: out, pitch: width * 4, pixel: 4, format: Format::OPAQUE })
     }
 
-    /// Returns rows of a plane, untiled. Of compressed pictures these are the pixels as well, because the simulated GPU writes
-    /// pixels and leaves DCC as it is.
+    /// Returns rows of a plane, untiled. The simulated GPU does not compress pixels, so these are those of compressed pictures too, but for
+    /// blocks that are cleared.
     fn untiled(
         &self,
         chip: Option<&Chip>,

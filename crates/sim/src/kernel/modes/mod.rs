@@ -6,6 +6,7 @@ mod change;
 mod check;
 mod commit;
 mod compose;
+mod compression;
 mod configuration;
 mod format;
 mod formats;

@@ -3,6 +3,7 @@
 use amdgpu_sim::{SimDevice, SimOptions, profile};
 use amdgpu_surface::{
     Chip, ChipRegisters,
+    addr2::meta::MetaAddresser,
     modifier::Modifier,
     surface::{SurfaceConfig, SurfaceLayout, SurfaceUsage},
     tiler::{Region, Rows},
@@ -239,6 +240,79 @@ fn a_picture_is_taken_out_of_its_tiles() {
             assert!((0..SHOWN.1).all(|y| (0..SHOWN.0).all(|x| texel(x, y) == (x | (y << 12)))), "{name}: {modifier:?}");
         }
         assert!(count >= 2, "{name}: {count} modifiers");
+    }
+}
+
+/// Every modifier of the chip with codes that the display reads: one block has the colour in its code, one that of its first pixel.
+#[test]
+fn blocks_that_are_cleared_by_their_codes_are_shown_in_their_colour() {
+    const WIDE: u32 = 256;
+    const HIGH: u32 = 128;
+    for (name, cleared, opposite, first) in [
+        ("renoir", 0x40_u8, 0x80, None),
+        ("navi10", 0x40, 0x80, Some(0x10)),
+        ("navi21", 0x40, 0x80, Some(0x10)),
+        ("navi31", 0x08, 0x0a, Some(0x01)),
+    ] {
+        let device = lit_with(name, "256x128");
+        let (client, plane, _) = Client::atomic(&device);
+        let chip = Chip::new(&ChipRegisters::reported(&device.profile().reported(61))).unwrap();
+        let all = in_formats(&client, plane).1.into_iter().filter(|(formats, _)| formats & 1 == 1);
+        let all = all.map(|(_, modifier)| Modifier::decode(modifier).unwrap());
+        let mut count = 0;
+        for modifier in all.filter(|modifier| modifier.dcc().is_some()) {
+            count += 1;
+            let usage = SurfaceUsage::SCANOUT;
+            let config = SurfaceConfig { modifier: Some(modifier), usage, ..SurfaceConfig::new(WIDE, HIGH, 4) };
+            let layout = SurfaceLayout::new(&chip, &config).unwrap();
+            let planes = layout.planes(&config);
+            let planes = planes.as_slice();
+            let image = layout.display_dcc.map_or_else(|| layout.dcc.unwrap().image, |display| display.image).unwrap();
+            let meta = image.layout(&chip).unwrap();
+            let codes = MetaAddresser::new(&chip, &image, &meta, 0).unwrap();
+            let [width, height, _] = meta.compressed_block;
+            let size = layout.total_bytes.next_multiple_of(4096);
+            let handle = client.file.create(size);
+            let view = client.file.map_at_offset(client.file.offset(handle).unwrap(), size).unwrap();
+            // Memory has one colour; all blocks are plain but four.
+            (0..size as usize / 4).for_each(|at| view.store(at * 4, 0x0011_2233));
+            let start = planes[1].offset;
+            (0..meta.bytes as usize / 4).for_each(|at| view.store(start as usize + at * 4, 0xffff_ffff));
+            let mut changed = vec![(3, 2, cleared, 0xff00_0000_u32), (0, 1, opposite, 0x00ff_ffff), (5, 5, 0x00, 0)];
+            changed.extend(first.map(|code| (2, 6, code, 0x00aa_bbcc)));
+            for &(x, y, code, _) in &changed {
+                let at = (start + codes.address(x * width, y * height, 0, 0).byte) as usize;
+                let (dword, shift) = (at & !3, (at & 3) * 8);
+                view.store(dword, view.load(dword) & !(0xff << shift) | u32::from(code) << shift);
+            }
+            if first.is_some() {
+                // The first pixel of that block lies where the equations of tiles have it.
+                let texels = layout.texels(&chip, &config, 0).unwrap();
+                let mut mark = vec![0; layout.total_bytes as usize];
+                let region = Region { first: [2 * width, 6 * height, 0], extent: [1, 1, 1], sample: 0 };
+                texels.tile(&region, &[0xff; 4], Rows { pitch: 4, slice: 0 }, &mut mark).unwrap();
+                let at = mark.iter().position(|byte| *byte == 0xff).unwrap();
+                view.store(at, 0x00aa_bbcc);
+            }
+            let mut command = ModeFbCmd2 { width: WIDE, height: HIGH, modifier: [0; 4], ..Client::command(handle) };
+            for (index, plane) in planes.iter().enumerate() {
+                command.handles[index] = handle;
+                command.offsets[index] = plane.offset as u32;
+                command.pitches[index] = plane.stride as u32;
+                command.modifier[index] = modifier.encode();
+            }
+            let id = client.add(command).unwrap_or_else(|errno| panic!("{name}: {modifier:?}: {errno}"));
+            client.show(|request| request.fb_id = id).unwrap();
+            let picture = device.scanned_out().unwrap();
+            for (x, y) in (0..HIGH).flat_map(|y| (0..WIDE).map(move |x| (x, y))) {
+                let at = 4 * (y * WIDE + x) as usize;
+                let shown = u32::from_be_bytes([0, picture.rgba[at], picture.rgba[at + 1], picture.rgba[at + 2]]);
+                let block = changed.iter().find(|(column, row, ..)| (x / width, y / height) == (*column, *row));
+                let expected = block.map_or(0x0011_2233, |(.., colour)| colour & 0x00ff_ffff);
+                assert_eq!(shown, expected, "{name}: {modifier:?}: pixel {x}, {y}");
+            }
+        }
+        assert!(count >= 1, "{name}: no modifier with DCC");
     }
 }
 

@@ -1,6 +1,7 @@
 //! The meaning of metadata.
 
 use amdgpu_hw::GfxLevel;
+use amdgpu_surface::dcc::DccCode;
 
 use crate::{
     buffer::format::{Format, Number},
@@ -40,9 +41,6 @@ pub(crate) enum State {
     Single,
 }
 
-/// The bytes of DCC that say "plain", on all generations.
-pub(crate) const PLAIN: u8 = 0xff;
-
 /// Plain depth in the low four bits of HTILE, and cleared depth.
 const PLAIN_DEPTH: u32 = 0xf;
 /// Plain stencil in bits 9:8 of HTILE.
@@ -57,29 +55,20 @@ impl Coding {
     ///
     /// [`ImageError::Code`] for texels that are compressed.
     ///
-    /// Sources: Mesa's `radv_meta_clear.c` (`RADV_DCC_*`, `gfx8_get_fast_clear_parameters`, `gfx11_get_fast_clear_parameters`,
-    /// `radv_get_htile_fast_clear_value`) and `radv_get_htile_initial_value`.
+    /// Source of depth: Mesa's `radv_get_htile_fast_clear_value` and `radv_get_htile_initial_value`.
     pub(crate) fn state(self, code: u32, format: Format) -> Result<State, ImageError> {
         let refused = |what| ImageError::Code { what, code };
         Ok(match self.kind {
-            Kind::Dcc if code == u32::from(PLAIN) => State::Plain,
-            Kind::Dcc if self.level >= GfxLevel::Gfx11 => match code {
-                0x00 => State::Cleared(0),
-                0x01 => State::Single,
-                0x02 => State::Cleared(u128::MAX),
-                0x04 => State::Cleared(repeated(0x3c00, 16)),
-                0x06 => State::Cleared(repeated(0x3f80_0000, 32)),
-                0x08 => State::Cleared(channels(format, |is_last, ones| if is_last { ones } else { 0 })),
-                0x0a => State::Cleared(channels(format, |is_last, ones| if is_last { 0 } else { ones })),
-                _ => return Err(refused("DCC")),
-            },
-            Kind::Dcc => match code {
-                0x00 => State::Cleared(0),
-                0x40 => State::Cleared(self.ones(format, false, true)),
-                0x80 => State::Cleared(self.ones(format, true, false)),
-                0xc0 => State::Cleared(self.ones(format, true, true)),
-                0x10 if self.level >= GfxLevel::Gfx10 => State::Single,
-                _ => return Err(refused("DCC")),
+            Kind::Dcc => match DccCode::of(self.level, u8::try_from(code).map_err(|_| refused("DCC"))?) {
+                DccCode::Plain => State::Plain,
+                DccCode::Extremes { main, extra } => State::Cleared(self.ones(format, main, extra)),
+                DccCode::Bits(is_set) => State::Cleared(if is_set { u128::MAX } else { 0 }),
+                DccCode::Repeated(pixels) => State::Cleared(pixels),
+                DccCode::HighestChannel(highest) => {
+                    State::Cleared(channels(format, |is_last, ones| if is_last == highest { ones } else { 0 }))
+                }
+                DccCode::First => State::Single,
+                DccCode::Registers | DccCode::Other => return Err(refused("DCC")),
             },
             Kind::Depth => match (code & 15, code >> 18) {
                 (PLAIN_DEPTH, _) => State::Plain,
@@ -114,11 +103,6 @@ impl Coding {
             if is_one { one } else { 0 }
         }))
     }
-}
-
-/// Returns an element of equal words.
-fn repeated(word: u128, bits: u32) -> u128 {
-    (0..128 / bits).fold(0, |element, index| element | word << (bits * index))
 }
 
 /// Returns an element of channels that are made of "the last one" and its bits.

@@ -5,12 +5,11 @@ use std::sync::{
     atomic::{Ordering, fence},
 };
 
+use amdgpu_surface::dcc::DccCode;
+
 use super::access::Space;
 use crate::image::{
-    compression::{
-        Unit,
-        code::{PLAIN, State},
-    },
+    compression::{Unit, code::State},
     descriptor::Image,
     error::ImageError,
     texel::Texel,
@@ -110,7 +109,7 @@ impl LastUnit {
         }
         // A thread that finds the block plain finds its texels filled, and a stored texel makes the plain block visible.
         fence(Ordering::Release);
-        space.store_unseen(unit.address, &[PLAIN; 4][..unit.bytes.into()]);
+        space.store_unseen(unit.address, &[DccCode::PLAIN; 4][..unit.bytes.into()]);
         fence(Ordering::Release);
         self.0 = Some((unit, State::Plain));
         Ok(())
@@ -239,7 +238,7 @@ mod tests {
                 assert_eq!(load(&mut image, &mut space, at(x, y)), Ok(Some(expected)), "{code:#x} {x} {y}");
                 let place = image.address(at(x, y)).unwrap().unwrap();
                 let unit = image.metadata(at(x, y), place).unwrap().unwrap();
-                assert_eq!(space.stored.get(&unit.address), Some(&PLAIN));
+                assert_eq!(space.stored.get(&unit.address), Some(&DccCode::PLAIN));
             }
             // A block of 64 texels and its byte of metadata.
             assert_eq!(space.stored.len(), 4 * 64 + 1);
