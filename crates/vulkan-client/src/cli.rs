@@ -35,6 +35,10 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with_all = ["list", "only", "picture", "images"])]
     pub(crate) time_shaders: bool,
 
+    /// Print the least times of a full-screen pass at 1280x720 and of 20,000 triangles that cover no pixel, and exit.
+    #[arg(long, conflicts_with_all = ["list", "only", "picture", "images", "time_shaders"])]
+    pub(crate) time_draws: bool,
+
     /// Run the compute shaders of the jobs in this folder (NAME.json or lines of jobs.jsonl, with NAME.spv), and exit.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["list", "only", "picture", "images", "random_shaders"])]
     pub(crate) shader_jobs: Option<PathBuf>,

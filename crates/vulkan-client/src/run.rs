@@ -32,7 +32,10 @@ pub(crate) fn run(arguments: &Arguments) -> Exit {
         return Exit::Pass;
     }
     if arguments.time_shaders {
-        return speed::run(arguments.any_device);
+        return speed::shaders(arguments.any_device);
+    }
+    if arguments.time_draws {
+        return speed::draws(arguments.any_device);
     }
     if let Some(path) = &arguments.picture {
         return picture::save(path, arguments.any_device);

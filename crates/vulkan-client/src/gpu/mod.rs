@@ -13,6 +13,7 @@
 mod buffer;
 mod commands;
 mod compute;
+mod draw;
 mod extensions;
 mod external;
 mod features;
@@ -26,7 +27,6 @@ mod sync;
 mod time;
 
 use std::{
-    ffi::CStr,
     marker::PhantomData,
     sync::{Mutex, MutexGuard, PoisonError},
 };
@@ -35,7 +35,7 @@ use ash::{prelude::VkResult, vk};
 
 pub(crate) use self::{
     buffer::{Buffer, TexelView},
-    commands::Order,
+    commands::{Order, Recorder},
     external::received,
     handle_type::HandleType,
     image::{
@@ -244,13 +244,6 @@ impl Gpu {
     /// [`Stop::Skip`] if there is but one.
     pub(crate) fn two_lanes(&self) -> Result<[&Lane; 2], Stop> {
         Ok([self.need(QueueKind::Graphics)?, self.need(QueueKind::Compute)?])
-    }
-
-    /// Returns `true` if the device offers an extension, enabled or not.
-    pub(crate) fn offers(&self, name: &CStr) -> bool {
-        // SAFETY: the handles live as long as their wrappers, which this function holds or borrows (the premises of `gpu`).
-        let all = unsafe { self.instance.enumerate_device_extension_properties(self.physical) };
-        all.is_ok_and(|all| all.iter().any(|one| one.extension_name_as_c_str().is_ok_and(|it| it == name)))
     }
 
     /// The features the device has, all of which are enabled.

@@ -1,4 +1,6 @@
-//! Times of two compute shaders, for a comparison of drivers: one that computes and one that loads.
+//! Times of two compute shaders, one that computes and one that loads, and of two draws, for a comparison of drivers.
+
+mod draws;
 
 use std::{io::Cursor, time::Instant};
 
@@ -6,7 +8,7 @@ use ash::util::read_spv;
 
 use crate::{
     exit::Exit,
-    gpu::{Buffer, Gpu, MemoryPlace, Order, QueueKind},
+    gpu::{Buffer, Gpu, Lane, MemoryPlace, Order, QueueKind, Recorder},
     outcome::{Doing, Outcome, Stop, ensure, say},
     picture,
 };
@@ -24,14 +26,27 @@ const SUMS: u32 = 1 << 18;
 /// Times that each shader runs after the first, in which drivers compile and touch pages.
 const TIMES: usize = 5;
 
+/// A measurement: its name, and the function that makes it.
+type Row = (&'static str, fn(&Gpu) -> Outcome);
+
 /// Runs both shaders and prints the least time of each in milliseconds.
-pub(crate) fn run(any_device: bool) -> Exit {
-    let both = |gpu: Gpu| {
-        say(&format!("compute {}", compute(&gpu)?));
-        say(&format!("memory {}", memory(&gpu)?));
-        Ok(())
+pub(crate) fn shaders(any_device: bool) -> Exit {
+    print(any_device, &[("compute", compute), ("memory", memory)])
+}
+
+/// Draws a full-screen pass and small triangles and prints the least time of each in milliseconds.
+pub(crate) fn draws(any_device: bool) -> Exit {
+    print(any_device, &[("pass", draws::pass), ("triangles", draws::triangles)])
+}
+
+fn print(any_device: bool, rows: &[Row]) -> Exit {
+    let all = |gpu: Gpu| {
+        rows.iter().try_for_each(|(name, measure)| {
+            say(&format!("{name} {}", measure(&gpu)?));
+            Ok(())
+        })
     };
-    match Gpu::open(any_device).and_then(both) {
+    match Gpu::open(any_device).and_then(all) {
         Ok(()) => Exit::Pass,
         Err(Stop::Skip(reason)) => {
             say(&format!("skip  {reason}"));
@@ -72,16 +87,19 @@ fn least<'b>(gpu: &'b Gpu, spirv: &[u8], buffers: &[&'b Buffer<'b>], groups: [u3
     let words = read_spv(&mut Cursor::new(spirv)).doing("read the SPIR-V")?;
     let pipeline = gpu.pipeline(&words, buffers, None).doing("make a pipeline")?;
     let queue = gpu.lane(QueueKind::Compute).map_or_else(|| gpu.need(QueueKind::Graphics), Ok)?;
+    least_of(gpu, queue, |commands| {
+        commands.dispatch(&pipeline, groups);
+        commands.barrier();
+    })
+}
+
+/// Returns the least time of recorded commands from their submission to the end of waiting for them, in milliseconds.
+fn least_of<'b>(gpu: &'b Gpu, queue: &Lane, record: impl Fn(&Recorder<'b>)) -> Outcome {
     let mut times = Vec::with_capacity(TIMES + 1);
     for _ in 0..=TIMES {
         let start = Instant::now();
-        let submission = gpu
-            .submit(queue, &Order::free(), |commands| {
-                commands.dispatch(&pipeline, groups);
-                commands.barrier();
-            })
-            .doing("submit a dispatch")?;
-        submission.finish().doing("wait for the dispatch")?;
+        let submission = gpu.submit(queue, &Order::free(), &record).doing("submit")?;
+        submission.finish().doing("wait for the end")?;
         times.push(start.elapsed().as_secs_f64() * 1e3);
     }
     Ok(format!("{:.3} ms", times.into_iter().skip(1).fold(f64::INFINITY, f64::min)))

@@ -4,10 +4,8 @@
 //! attachments have compression metadata (`radv_image_use_fast_clear_for_image_early`), so that those shaders load and store
 //! through descriptors with compression.
 
-use amdgpu_surface::GfxLevel;
 use ash::vk::{self, ImageLayout as Layout, ImageUsageFlags as Usage};
 
-use super::expected::Layouts;
 use crate::checks::{check::Check, copies::pattern};
 use crate::{
     gpu::{Buffer, Gpu, Lane, MemoryPlace, Order, QueueKind, Texture, TextureKind},
@@ -202,14 +200,6 @@ fn needs_rendering(gpu: &Gpu) -> Result<(), Stop> {
     if gpu.newer.rendering { Ok(()) } else { skip("the driver has no rendering outside of render passes") }
 }
 
-/// Skips a check where RADV would draw, which a simulator without a rasteriser does not execute: before GFX10.3 it clears to
-/// some colours through a register, whose colour a draw puts into the texels. GFX10.3 is where it offers shading rates.
-fn needs_no_draws(gpu: &Gpu) -> Result<(), Stop> {
-    needs_rendering(gpu)?;
-    let has_none = !gpu.is_amd() || gpu.offers(ash::khr::fragment_shading_rate::NAME);
-    if has_none { Ok(()) } else { skip("RADV would draw") }
-}
-
 /// Renders to large attachments of each format.
 fn rendered_each(gpu: &Gpu, colours: std::ops::Range<usize>) -> Outcome {
     let mut kinds = kinds(gpu)?;
@@ -222,41 +212,27 @@ fn rendered_each(gpu: &Gpu, colours: std::ops::Range<usize>) -> Outcome {
     Ok(format!("{} kinds of image", kinds.len()))
 }
 
-/// Skips a check where RADV would draw to clear an attachment: before GFX8, which is the first with DCC.
-fn needs_clears_by_metadata(gpu: &Gpu) -> Result<(), Stop> {
-    let level = Layouts::new(gpu).map(|layouts| layouts.level());
-    if gpu.is_radv() && level.is_some_and(|level| level < GfxLevel::Gfx8) { skip("RADV would draw") } else { Ok(()) }
-}
-
 fn rendered(gpu: &Gpu) -> Outcome {
     needs_rendering(gpu)?;
-    needs_clears_by_metadata(gpu)?;
     rendered_each(gpu, 0..2)
 }
 
 fn rendered_any(gpu: &Gpu) -> Outcome {
-    needs_no_draws(gpu)?;
+    needs_rendering(gpu)?;
     rendered_each(gpu, 2..3)
 }
 
 fn depth(gpu: &Gpu) -> Outcome {
-    needs_clears_by_metadata(gpu)?;
     let lanes @ [graphics, compute] = gpu.two_lanes()?;
     let (source, target) = (Layout::TRANSFER_SRC_OPTIMAL, Layout::TRANSFER_DST_OPTIMAL);
     let both = DEPTH | vk::ImageAspectFlags::STENCIL;
     let formats =
         [(vk::Format::D32_SFLOAT, DEPTH), (vk::Format::D16_UNORM, DEPTH), (vk::Format::D32_SFLOAT_S8_UINT, both)];
     let usage = COPIES | Usage::DEPTH_STENCIL_ATTACHMENT;
-    let layouts = Layouts::new(gpu).filter(|_| gpu.is_radv());
     let mut count = 0;
     for (format, aspect) in formats {
         let kind = TextureKind { format, aspect, extent: LARGE, layers: 1, samples: 1, usage };
-        // RADV would draw, which a simulator without a rasteriser does not execute: on Stoney for depth with stencil.
-        let would_draw = match &layouts {
-            Some(layouts) => !layouts.has_readable_htile(&kind)?,
-            None => false,
-        };
-        if would_draw || !gpu.has_texture(&kind) {
+        if !gpu.has_texture(&kind) {
             continue;
         }
         for depth in [1.0_f32, 0.0] {
@@ -343,7 +319,7 @@ fn samples(gpu: &Gpu) -> Outcome {
 
 fn samples_any(gpu: &Gpu) -> Outcome {
     let [graphics, _] = gpu.two_lanes()?;
-    needs_no_draws(gpu)?;
+    needs_rendering(gpu)?;
     let kinds = kinds_of_samples(gpu)?;
     for (kind, (colour, texel)) in &kinds {
         let image = texture(gpu, kind)?;

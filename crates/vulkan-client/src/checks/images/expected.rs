@@ -15,7 +15,7 @@ use ash::vk;
 
 use super::cases::{Case, Piece};
 use crate::{
-    gpu::{Gpu, ImageKind, Importer, TextureKind, aspect_format, chroma_shift, planes},
+    gpu::{Gpu, ImageKind, Importer, aspect_format, chroma_shift, planes},
     outcome::{Doing, Stop, fail},
 };
 
@@ -137,29 +137,6 @@ impl Layouts {
         let compressed = layout.meta.is_some_and(|meta| meta.bytes > 0);
         let offset = start.next_multiple_of(1 << layout.total_align_log2);
         Ok(Texels { format, bytes: layout.bytes, offset, compressed, levels })
-    }
-
-    /// Returns `true` if an image has HTILE that shaders can read. RADV clears other depth images by a draw.
-    ///
-    /// # Errors
-    ///
-    /// [`Stop::Fail`] for an image that there is no layout for.
-    pub(super) fn has_readable_htile(&self, kind: &TextureKind) -> Result<bool, Stop> {
-        let [width, height] = kind.extent;
-        let image = VulkanImage {
-            format: format_of(kind.format)?,
-            dimension: Dimension::D2,
-            extent: [width, height, 1],
-            layers: kind.layers,
-            levels: 1,
-            samples: kind.samples,
-            linear: false,
-            usage: kind.usage.as_raw(),
-        };
-        let config = image.surface_in(self.chip.level(), &ImageMemory::default(), None);
-        let layout = SurfaceLayout::new(&self.chip, &config).doing("lay a depth image out")?;
-        let has_htile = layout.meta.is_some_and(|meta| meta.bytes > 0);
-        Ok(has_htile && layout.usage.contains(SurfaceUsage::TC_COMPATIBLE_HTILE))
     }
 }
 

@@ -3,7 +3,7 @@
 mod aspect;
 mod bound;
 mod exported;
-mod target;
+pub(super) mod target;
 mod texture;
 mod view;
 

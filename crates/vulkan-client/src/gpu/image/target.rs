@@ -1,4 +1,4 @@
-//! Textures as targets of rendering that draws nothing.
+//! Textures as targets of rendering.
 
 use ash::{prelude::VkResult, vk};
 
@@ -39,10 +39,23 @@ impl Drop for Target<'_> {
     }
 }
 
+impl Target<'_> {
+    /// Returns the width and height.
+    pub(in crate::gpu) const fn extent(&self) -> vk::Extent2D {
+        let [width, height] = self.texture.extent;
+        vk::Extent2D { width, height }
+    }
+}
+
 impl<'a> Recorder<'a> {
-    /// vkCmdBeginRendering with a clear of all layers, and vkCmdEndRendering. The image is in the layout of attachments.
+    /// Clears all layers by rendering without draws. The image is in the layout of attachments.
     pub(crate) fn render_clear(&self, target: &'a Target<'_>, color: vk::ClearColorValue) {
-        let [width, height] = target.texture.extent;
+        self.render(target, color, || ());
+    }
+
+    /// vkCmdBeginRendering with a clear of all layers, what `draw` records, and vkCmdEndRendering. The image is in the layout of
+    /// attachments.
+    pub(in crate::gpu) fn render(&self, target: &'a Target<'_>, color: vk::ClearColorValue, draw: impl FnOnce()) {
         let attachment = [vk::RenderingAttachmentInfo::default()
             .image_view(target.raw)
             .image_layout(vk::ImageLayout::COLOR_ATTACHMENT_OPTIMAL)
@@ -50,15 +63,16 @@ impl<'a> Recorder<'a> {
             .store_op(vk::AttachmentStoreOp::STORE)
             .clear_value(vk::ClearValue { color })];
         let info = vk::RenderingInfo::default()
-            .render_area(vk::Rect2D { offset: vk::Offset2D::default(), extent: vk::Extent2D { width, height } })
+            .render_area(vk::Rect2D { offset: vk::Offset2D::default(), extent: target.extent() })
             .layer_count(target.texture.layers)
             .color_attachments(&attachment);
         // SAFETY: the handles live as long as their wrappers, which this function holds or borrows, no other call uses them at once and
         // what the call reads through pointers is local (the premises of `gpu`); callers have a device of Vulkan 1.3, whose feature is
         // enabled.
         unsafe { self.gpu.device.cmd_begin_rendering(self.raw, &info) };
+        draw();
         // SAFETY: the handles live as long as their wrappers, which this function holds or borrows and no other call uses them at once
-        // (the premises of `gpu`); rendering was just begun.
+        // (the premises of `gpu`); rendering was begun above.
         unsafe { self.gpu.device.cmd_end_rendering(self.raw) };
     }
 }
