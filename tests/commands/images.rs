@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use amdgpu_sim::gpu::{Clock, Engine, Environment, Ib, Job, Memory, NoShaders, PageFault, Place};
+use amdgpu_sim::gpu::{Clock, Engine, Environment, Ib, Job, Memory, NoShaders, PageFault, Place, Stop};
 use amdgpu_surface::{
     Chip, ChipRegisters, GfxLevel,
     surface::{Dimension, SurfaceConfig, SurfaceLayout, SurfaceUsage, TilingMode},
@@ -25,11 +25,11 @@ use crate::{
 
 /// Memory of an engine: an IB, rows, and two images.
 const IB: u64 = 0;
-const ROWS: u64 = 64 << 10;
-const IMAGES: [u64; 2] = [1 << 20, 3 << 20];
+pub(crate) const ROWS: u64 = 64 << 10;
+pub(crate) const IMAGES: [u64; 2] = [1 << 20, 3 << 20];
 const SIZE: usize = 5 << 20;
 
-struct Flat(RefCell<Vec<u8>>);
+pub(crate) struct Flat(pub(crate) RefCell<Vec<u8>>);
 
 impl Memory for Flat {
     fn read(&self, va: GpuVa, out: &mut [u8]) -> Result<(), PageFault> {
@@ -120,7 +120,7 @@ fn images() -> Vec<(&'static str, SurfaceConfig, u32)> {
     ]
 }
 
-fn span(at: u64, bytes: u64) -> Span {
+pub(crate) fn span(at: u64, bytes: u64) -> Span {
     Span::new(GpuVa::new(at).unwrap(), bytes).unwrap()
 }
 
@@ -136,12 +136,16 @@ fn bytes(factor: usize) -> Vec<u8> {
 fn run(device: &Device, (version, chip): (Version, Chip), memory: &Flat, record: impl FnOnce(&mut Recorder<Version>)) {
     let mut recorder = sdma_recorder(device, version);
     record(&mut recorder);
-    let words = dwords(&recorder.finish().unwrap());
+    execute((version, chip), memory, &dwords(&recorder.finish().unwrap())).unwrap();
+}
+
+/// Executes packets on the memory.
+pub(crate) fn execute((version, chip): (Version, Chip), memory: &Flat, words: &[u32]) -> Result<(), Stop> {
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
     memory.write(GpuVa::new(IB).unwrap(), &bytes).unwrap();
     let env = Environment { memory, clock: &Quiet, job: &Quiet, shaders: &NoShaders, observer: None };
     let mut engine = Engine::new(Target::Sdma(version)).with_chip(Some(chip));
-    engine.run(Ib { va: GpuVa::new(IB).unwrap(), dwords: words.len() as u32 }, &env).unwrap();
+    engine.run(Ib { va: GpuVa::new(IB).unwrap(), dwords: words.len() as u32 }, &env)
 }
 
 /// Returns a box inside a level that every version can copy, and its rows.

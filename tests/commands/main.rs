@@ -4,6 +4,7 @@
 mod support;
 
 mod bytes;
+mod compressed;
 mod images;
 mod packets;
 mod reader;

@@ -58,6 +58,31 @@ impl DccCode {
             _ => Self::Other,
         }
     }
+
+    /// Returns the pixel of a cleared block in a format of up to 128 bits; 0 for a code that names none.
+    ///
+    /// `widths` are the bits of its channels from the lowest one on, `own` is the channel with a bit of its own, and `one` returns the
+    /// upper end of the range of a channel of so many bits.
+    #[must_use]
+    pub fn pixel(self, widths: &[u32], own: Option<usize>, one: impl Fn(u32) -> u128) -> u128 {
+        let (mut pixel, mut shift) = (0, 0);
+        for (channel, &width) in widths.iter().enumerate() {
+            let ones = (1 << width) - 1;
+            let value = match self {
+                Self::Extremes { main, extra } => {
+                    let is_one = if own == Some(channel) { extra } else { main };
+                    if is_one { one(width) } else { 0 }
+                }
+                Self::Bits(true) => ones,
+                Self::Repeated(pixels) => pixels >> shift & ones,
+                Self::HighestChannel(is_set) if is_set == (channel + 1 == widths.len()) => ones,
+                _ => 0,
+            };
+            pixel |= value << shift;
+            shift += width;
+        }
+        pixel
+    }
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use amdgpu_surface::{
     Chip, addr1,
     addr2::{
         self,
-        meta::{MetaAddresser, MetaImage, MetaKind, MetaTables},
+        meta::{MetaImage, MetaKind, MetaUnits},
     },
     dcc::DccCode,
 };
@@ -33,11 +33,8 @@ const FIRST: u8 = 12;
 enum Order {
     /// As colours follow each other (GFX8).
     Beside,
-    /// A byte for each block and sample in rows. The address library has no addresses for DCC of several samples on GFX10 and later, nor
-    /// for single bytes on GFX10, so that no driver or shader computes them; texture units of the simulator have the same order.
-    Rows { row: u64, samples: u32, slice: u64, size: [u32; 2] },
-    /// By the equation of the hardware, and bytes from slice to slice.
-    Equation { tables: Box<MetaTables>, slice: u64, size: [u32; 2] },
+    /// As texture units read them (GFX9 and later).
+    Units(Box<MetaUnits>),
     /// Four bits for 8 x 8 pixels, row by row, and bytes from slice to slice. Nothing but the colour block reads them.
     Tiles { row: u64, slice: u64 },
     /// Four bits for 8 x 8 pixels in the order in which texture units read them (GFX8).
@@ -114,7 +111,7 @@ impl Dcc {
     /// Returns `true` if different rows of 8 x 8 pixels share no byte of it.
     pub(in crate::execute) const fn has_rows_alone(&self) -> bool {
         // Codes of four bits share bytes, and blocks of GFX8 are what follows each other in memory.
-        self.fmask.is_none() && matches!(self.order, Order::Rows { .. } | Order::Equation { .. })
+        self.fmask.is_none() && matches!(self.order, Order::Units(_))
     }
 
     /// Prepares the metadata of a target: DCC, and CMASK with or without FMASK.
@@ -145,20 +142,12 @@ impl Dcc {
         if has_dcc {
             let found = match level {
                 GfxLevel::Gfx6 | GfxLevel::Gfx7 => None,
-                GfxLevel::Gfx8 => Some((Order::Beside, 0)),
-                _ => chip.and_then(|chip| equation(chip, colour, format.bits())),
+                GfxLevel::Gfx8 => Some((Order::Beside, meta.dcc & !(swizzled(chip, colour, format) - 1))),
+                _ => chip.and_then(|chip| units(chip, colour, format.bits())),
             };
-            let (order, offset) = found.ok_or(Feature::Dcc)?;
-            let base =
-                if level == GfxLevel::Gfx8 { meta.dcc & !(swizzled(chip, colour, format) - 1) } else { meta.dcc };
-            // Samples that fill a block of 256 bytes side by side share its code.
-            let is_shared = match &order {
-                Order::Rows { size: [width, height], .. } => {
-                    u64::from(width * height * plane.samples) * plane.bytes as u64 <= BLOCK
-                }
-                _ => false,
-            };
-            all.push(make(order, base.wrapping_add(offset), plane.samples > 1 && !is_shared, None));
+            let (order, base) = found.ok_or(Feature::Dcc)?;
+            let is_shared = matches!(&order, Order::Units(units) if units.shares_samples());
+            all.push(make(order, base, plane.samples > 1 && !is_shared, None));
         }
         if has_fmask {
             let (order, base) = chip.and_then(|chip| mask(chip, colour)).ok_or(Feature::Cmask)?;
@@ -177,16 +166,9 @@ impl Dcc {
         let z = u64::from(layer) + u64::from(self.first_layer);
         let (offset, bit) = match &self.order {
             Order::Beside => (plane.offset([x, y, layer], sample)? / BLOCK, 0),
-            Order::Rows { row, samples, slice, size } => {
-                let number = (u64::from(y / size[1]) * row + u64::from(x / size[0])) * u64::from(*samples);
-                // Fragments beyond those that the chip compresses have no code.
-                (*samples > sample).then_some((z * slice + number + u64::from(sample), 0))?
-            }
-            Order::Equation { tables, slice, size } => {
-                let [x, y] = [x & !(size[0] - 1), y & !(size[1] - 1)];
-                let (own, whole) = if *slice == 0 { (z as u32, 0) } else { (0, z * slice) };
-                let at = tables.address(x, y, own, sample);
-                (whole + at.byte, at.bit)
+            Order::Units(units) => {
+                let at = units.address([x, y, z as u32], sample)?;
+                (at.byte, at.bit)
             }
             Order::Mask { tables, slice } => {
                 let (byte, bit) = tables.address(x, y, 0);
@@ -203,7 +185,7 @@ impl Dcc {
     /// Returns the block of a pixel, if all of its pixels have the same codes.
     const fn block(&self, [x, y, layer]: [u32; 3]) -> Option<[u32; 3]> {
         let [width, height] = match &self.order {
-            Order::Rows { size, .. } | Order::Equation { size, .. } => *size,
+            Order::Units(units) => units.block(),
             Order::Tiles { .. } => [8; 2],
             Order::Beside | Order::Mask { .. } => return None,
         };
@@ -270,7 +252,7 @@ impl Dcc {
         let block = own & !(BLOCK - 1);
         // A block of several samples is one of pixels, of one sample or of all, which need not follow each other in memory.
         let sides = match &self.order {
-            Order::Rows { size, .. } | Order::Equation { size, .. } if plane.samples > 1 => Some(*size),
+            Order::Units(units) if plane.samples > 1 => Some(units.block()),
             _ => None,
         };
         let corner = sides.map_or([0; 2], |[width, height]| [pixel[0] & !(width - 1), pixel[1] & !(height - 1)]);
@@ -387,15 +369,11 @@ fn mask(chip: &Chip, colour: &Colour) -> Option<(Order, u64)> {
         rb_aligned: true,
         first_tail: 0,
     };
-    let layout = image.layout(chip).ok()?;
-    let tables = Box::new(MetaAddresser::new(chip, &image, &layout, 0).ok()?.tables().ok()?);
-    let [width, height, _] = layout.compressed_block;
-    let slice = if chip.level() == GfxLevel::Gfx9 { 0 } else { layout.slice_bytes };
-    Some((Order::Equation { tables, slice, size: [width, height] }, meta.cmask))
+    Some((Order::Units(Box::new(image.units(chip, 0, [0; 2], 0).ok()??)), meta.cmask))
 }
 
-/// Returns the order of DCC on GFX9 to GFX11.5, and the offset of the level.
-fn equation(chip: &Chip, colour: &Colour, bits: u32) -> Option<(Order, u64)> {
+/// Returns the order of DCC on GFX9 to GFX11.5, and the address of its first byte.
+fn units(chip: &Chip, colour: &Colour, bits: u32) -> Option<(Order, u64)> {
     let mode = u8::try_from(colour.mode).ok().and_then(addr2::SwizzleMode::new)?;
     if colour.is_volume || mode.is_linear() {
         return None;
@@ -427,38 +405,8 @@ fn equation(chip: &Chip, colour: &Colour, bits: u32) -> Option<(Order, u64)> {
         rb_aligned: if is_newer { meta.is_pipe_aligned } else { meta.is_backend_aligned },
         first_tail: sizes.first_tail,
     };
-    let layout = whole.layout(chip).ok()?;
-    let [block_width, block_height, _] = layout.compressed_block;
-    let size = [block_width, block_height];
-    // The tile swizzle of the image is in the low bits of the address of its DCC.
-    let swizzled = u64::from(layout.align.min(1 << mode.block_bits(chip)).max(1));
-    let low = meta.dcc & (swizzled - 1);
-    let xor = (low >> 8) as u32;
-    let without = 0_u64.wrapping_sub(low);
-    if !is_newer {
-        if levels > 1 {
-            return None;
-        }
-        let tables = MetaAddresser::new(chip, &whole, &layout, xor).ok()?.tables().ok()?;
-        return Some((Order::Equation { tables: Box::new(tables), slice: 0, size }, without));
-    }
-    let level = layout.levels.get(colour.level as usize).copied().unwrap_or_default();
-    if level.in_tail && levels > 1 {
-        return None;
-    }
-    let minify = |size: u32| size.checked_shr(colour.level).unwrap_or(0).max(1);
-    let alone = MetaImage { width: minify(width), height: minify(height), levels: 1, ..whole };
-    let own = alone.layout(chip).ok()?;
-    // The address library gives several blocks of single bytes one address on GFX10.
-    if colour.fragments > 0 || chip.level() == GfxLevel::Gfx10 && bits == 8 {
-        let [width, height] = size;
-        let row = u64::from(own.pitch / width);
-        let units = row * u64::from(own.height / height);
-        let samples = (own.slice_bytes / units.max(1)).max(1) as u32;
-        let offset = u64::from(level.offset).wrapping_add(without);
-        return Some((Order::Rows { row, samples, slice: layout.slice_bytes, size }, offset));
-    }
-    let tables = MetaAddresser::new(chip, &alone, &own, xor).ok()?.tables().ok()?;
-    let offset = u64::from(level.offset).wrapping_add(without);
-    Some((Order::Equation { tables: Box::new(tables), slice: layout.slice_bytes, size }, offset))
+    let (base, xor) = whole.split_address(chip, &whole.layout(chip).ok()?, meta.dcc);
+    let [tail_x, tail_y, _] = sizes.levels.as_slice().get(colour.level as usize)?.tail;
+    let units = whole.units(chip, colour.level, [tail_x, tail_y], xor).ok()??;
+    Some((Order::Units(Box::new(units)), base))
 }

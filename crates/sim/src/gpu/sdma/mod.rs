@@ -12,6 +12,7 @@ use super::port::Port;
 use super::step::{Step, wrong};
 use super::{Engine, Environment, Ib, State, Stop};
 
+mod compressed;
 mod execute;
 mod poll;
 mod reads;

@@ -7,6 +7,7 @@ use amdgpu_packets::sdma::Version;
 use amdgpu_surface::tiler::{Subresource, TilerError};
 use amdgpu_surface::{AddrError, Chip, addr1, addr2, addr3};
 
+use super::compressed::{MetaFields, Metadata};
 use super::reads::Reads;
 use super::windows::{SWAPPED, Side, Window, less_one};
 use crate::gpu::{Stop, step::Step};
@@ -41,6 +42,7 @@ struct Tiled {
     xor: u64,
     level: Subresource,
     first: [u32; 3],
+    metadata: Option<Metadata>,
 }
 
 impl Description {
@@ -117,19 +119,34 @@ impl Description {
     }
 
     /// Calculates the layout of the surface.
-    fn surface(&self, field: &'static str, step: &Step<'_, '_>, reads: &Reads<'_>) -> Result<Tiled, Stop> {
+    fn surface(
+        &self,
+        field: &'static str,
+        meta: Option<MetaFields>,
+        step: &Step<'_, '_>,
+        reads: &Reads<'_>,
+    ) -> Result<Tiled, Stop> {
         let lacking = "moves tiled data, and the tiling registers of this chip are not known";
         let chip = reads.chip.ok_or_else(|| step.refuse(lacking))?;
         if self.element > 4 {
             return Err(step.wrong(FieldError::Unknown { field: "element_size", value: self.element }));
         }
         let base = step.address(field, self.address)?.as_u64();
-        let made = match reads.version {
-            Version::V1_0 | Version::V2_0 | Version::V2_4 | Version::V3_0 => self.tiles(chip, base),
-            Version::V7_0 => self.modern(chip, base),
-            _ => self.blocks(chip, base),
-        };
-        made.map_err(|_| step.refuse("describes a tiled surface that no image of this chip has"))
+        let lost = |_| step.refuse("describes a tiled surface that no image of this chip has");
+        match reads.version {
+            Version::V1_0 | Version::V2_0 | Version::V2_4 | Version::V3_0 => self.tiles(chip, base).map_err(lost),
+            // Packets of 7.0 name no metadata, which is a property of pages there.
+            Version::V7_0 if meta.is_some() => Err(step.refuse("copies a compressed surface, which is not simulated")),
+            Version::V7_0 => self.modern(chip, base).map_err(lost),
+            _ => {
+                let (image, layout) = self.blocks(chip).map_err(lost)?;
+                let mut tiled = self.in_blocks_of(chip, &image, &layout, base).map_err(lost)?;
+                let xor = (tiled.xor >> 8) as u32;
+                let described = meta.map(|meta| meta.metadata((chip, &image, &layout, self.level), xor, step));
+                tiled.metadata = described.transpose()?;
+                Ok(tiled)
+            }
+        }
     }
 
     const fn bits(&self) -> u32 {
@@ -168,11 +185,11 @@ impl Description {
         let swizzle = if is_macro { (base & mask) >> 8 } else { 0 };
         let (pipe, bank) = ((swizzle & (pipes - 1)) as u32, (swizzle / pipes) as u32);
         let level = Subresource::gfx6(&addr1::Addresser::of_tiles(chip, &tiles, bank, pipe)?)?;
-        Ok(Tiled { base: base & !mask, xor: 0, level, first: self.first })
+        Ok(Tiled { base: base & !mask, xor: 0, level, first: self.first, metadata: None })
     }
 
-    /// Returns the layout of a level of GFX9 to GFX11.5.
-    fn blocks(&self, chip: &Chip, base: u64) -> Result<Tiled, TilerError> {
+    /// Returns the image of GFX9 to GFX11.5, and its layout.
+    fn blocks(&self, chip: &Chip) -> Result<(addr2::Image, addr2::Layout), TilerError> {
         let wrong = AddrError::Invalid(amdgpu_surface::Cause::Mode(self.swizzle_mode));
         let mode = u8::try_from(self.swizzle_mode).ok().and_then(addr2::SwizzleMode::new).ok_or(wrong)?;
         if mode.is_linear() {
@@ -196,7 +213,18 @@ impl Description {
             image.pitch = pitch;
             layout = addr2::layout(chip, &image)?;
         }
-        let addresser = addr2::Addresser::new(chip, &image, &layout, 0)?;
+        Ok((image, layout))
+    }
+
+    /// Returns the layout of a level of GFX9 to GFX11.5.
+    fn in_blocks_of(
+        &self,
+        chip: &Chip,
+        image: &addr2::Image,
+        layout: &addr2::Layout,
+        base: u64,
+    ) -> Result<Tiled, TilerError> {
+        let addresser = addr2::Addresser::new(chip, image, layout, 0)?;
         Ok(self.in_blocks(Subresource::gfx9(&addresser, self.level)?, base, layout.align))
     }
 
@@ -221,7 +249,7 @@ impl Description {
     /// Returns the layout of a level in blocks. The low bits of the address are XORed into its offsets.
     fn in_blocks(&self, level: Subresource, base: u64, align: u32) -> Tiled {
         let mask = u64::from(align.max(1) - 1);
-        Tiled { base: base & !mask, xor: base & mask, level, first: self.first }
+        Tiled { base: base & !mask, xor: base & mask, level, first: self.first, metadata: None }
     }
 }
 
@@ -233,6 +261,38 @@ impl Tiled {
         let offset = found.map_err(|_| step.refuse("reaches outside of the tiled surface"))?;
         let va = self.base.checked_add(offset ^ self.xor).and_then(|raw| GpuVa::new(raw).ok());
         va.ok_or_else(|| step.refuse("runs over the end of the address space"))
+    }
+
+    /// Returns the address of an element of the surface; `None` outside of it.
+    fn element(&self, [x, y, z]: [u32; 3]) -> Option<GpuVa> {
+        let offset = self.level.address(x, y, z, 0).ok()?;
+        GpuVa::new(self.base.checked_add(offset ^ self.xor)?).ok()
+    }
+
+    /// Returns the first element of a row of the box.
+    fn start(&self, [y, z]: [u32; 2]) -> [u32; 3] {
+        let [x0, y0, z0] = self.first;
+        [x0, y0 + y, z0 + z]
+    }
+
+    /// Reads a row of the box.
+    fn read(&self, at: [u32; 2], width: u32, step: &Step<'_, '_>, row: &mut [u8]) -> Result<(), Stop> {
+        self.runs(at, width, step, |va, part| step.port.read(va, row.get_mut(part).unwrap_or_default()))?;
+        let Some(metadata) = &self.metadata else { return Ok(()) };
+        metadata.fill(self.start(at), row, self.level.element_bytes(), step, |element, out| {
+            let va = self.element(element).ok_or_else(|| step.refuse("reaches outside of the tiled surface"))?;
+            step.port.read(va, out);
+            Ok(())
+        })
+    }
+
+    /// Writes a row of the box.
+    fn write(&self, at: [u32; 2], width: u32, step: &Step<'_, '_>, row: &[u8]) -> Result<(), Stop> {
+        if let Some(metadata) = &self.metadata {
+            let bytes = self.level.element_bytes();
+            metadata.open(self.start(at), width, bytes, step, |element| self.element(element))?;
+        }
+        self.runs(at, width, step, |va, part| step.port.write(va, row.get(part).unwrap_or_default()))
     }
 
     /// Iterates over a row of the box in runs of contiguous elements. Each run has its address and its bytes of the row.
@@ -277,17 +337,12 @@ fn rows(
     Ok(())
 }
 
-const COMPRESSED: &str = "copies a compressed surface, which is not simulated";
-
 /// Executes COPY_TILED_SUB_WINDOW.
 pub(super) fn copy_tiled(packet: &CopyTiledSubWindow<'_>, step: &Step<'_, '_>, reads: &Reads<'_>) -> Result<(), Stop> {
     if packet.linear_sw != 0 || packet.tile_sw != 0 {
         return Err(step.refuse(SWAPPED));
     }
-    if packet.dcc {
-        return Err(step.refuse(COMPRESSED));
-    }
-    let tiled = Description::new(packet).surface("tiled_addr_lo", step, reads)?;
+    let tiled = Description::new(packet).surface("tiled_addr_lo", MetaFields::of_tiled(packet), step, reads)?;
     let side = Side {
         address: packet.linear_addr,
         first: [packet.linear_x, packet.linear_y, packet.linear_z],
@@ -301,11 +356,11 @@ pub(super) fn copy_tiled(packet: &CopyTiledSubWindow<'_>, step: &Step<'_, '_>, r
         let at = linear.row(y.into(), z.into(), packet.element_size);
         let at = at.ok_or_else(|| step.refuse("runs over the end of the address space"))?;
         if packet.detile {
-            tiled.runs([y, z], size[0], step, |va, part| port.read(va, row.get_mut(part).unwrap_or_default()))?;
+            tiled.read([y, z], size[0], step, row)?;
             port.write(at, row);
         } else {
             port.read(at, row);
-            tiled.runs([y, z], size[0], step, |va, part| port.write(va, row.get(part).unwrap_or_default()))?;
+            tiled.write([y, z], size[0], step, row)?;
         }
         Ok(())
     })
@@ -323,20 +378,17 @@ pub(super) fn copy_between_tiled(
     if packet.src_sw != 0 || packet.dst_sw != 0 {
         return Err(step.refuse(SWAPPED));
     }
-    if packet.dcc {
-        return Err(step.refuse(COMPRESSED));
-    }
-    let from = Description::source(packet).surface("src_addr_lo", step, reads)?;
-    let to = Description::destination(packet, reads.version).surface("dst_addr_lo", step, reads)?;
+    let [of_source, of_destination] = MetaFields::of_surfaces(packet);
+    let from = Description::source(packet).surface("src_addr_lo", of_source, step, reads)?;
+    let to = Description::destination(packet, reads.version).surface("dst_addr_lo", of_destination, step, reads)?;
     if to.level.element_bytes() != from.level.element_bytes() {
         return Err(step.refuse("copies between elements of different sizes"));
     }
     let tile = if matches!(reads.version, Version::V2_4 | Version::V3_0) { 7 } else { 0 };
     let counts = [packet.rect_x | tile, packet.rect_y | tile, packet.rect_z];
     let size = less_one(reads.version, counts).map(|less| less + 1);
-    let port = step.port;
     rows(size, to.level.element_bytes(), step, |at, row| {
-        from.runs(at, size[0], step, |va, part| port.read(va, row.get_mut(part).unwrap_or_default()))?;
-        to.runs(at, size[0], step, |va, part| port.write(va, row.get(part).unwrap_or_default()))
+        from.read(at, size[0], step, row)?;
+        to.write(at, size[0], step, row)
     })
 }

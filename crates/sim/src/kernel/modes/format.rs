@@ -140,28 +140,12 @@ impl Format {
             b"4H" => (&[16; 4][..], Some(0x3c00)),
             _ => (&[8; 4][..], None),
         };
-        let highest = widths.len() - 1;
         // Alpha has a bit of its own, or what the format has in its place; three channels of one pixel share theirs.
         let own = match &self.0[..2] {
             b"RA" => Some(0),
-            _ => (widths.len() == 4).then_some(highest),
+            _ => (widths.len() == 4).then_some(3),
         };
-        let mut shift = 0;
-        widths.iter().enumerate().fold(0, |pixel, (channel, &width)| {
-            let ones = (1_u128 << width) - 1;
-            let value = match code {
-                DccCode::Extremes { main, extra } => {
-                    let is_one = if own == Some(channel) { extra } else { main };
-                    if is_one { one.unwrap_or(ones) } else { 0 }
-                }
-                DccCode::Bits(true) => ones,
-                DccCode::Repeated(pixels) => pixels >> shift & ones,
-                DccCode::HighestChannel(is_set) if is_set == (channel == highest) => ones,
-                _ => 0,
-            };
-            shift += width;
-            pixel | value << (shift - width)
-        })
+        code.pixel(widths, own, |width| one.unwrap_or((1 << width) - 1))
     }
 
     /// Returns the pixel of a column of rows of luma and chroma, as [`OPAQUE`](Self::OPAQUE). The encoding is that of planes

@@ -6,6 +6,7 @@ mod gfx9;
 mod gfx9_equation;
 mod image;
 mod prepared;
+mod units;
 
 use amdgpu_hw::GfxLevel;
 
@@ -20,6 +21,7 @@ use crate::error::{AddrError, Cause, invalid};
 pub use coord::{CoordTerm, MetaEquation9};
 pub use image::{MetaImage, MetaKind, MetaLayout, MetaLevel};
 pub use prepared::MetaTables;
+pub use units::MetaUnits;
 
 /// The address equation of metadata. Addresses count nibbles.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -6,7 +6,7 @@ use amdgpu_surface::{
     Chip, addr1,
     addr2::{
         self, Order, SwizzleMode,
-        meta::{MetaAddresser, MetaImage, MetaKind, MetaLayout, MetaTables},
+        meta::{MetaImage, MetaKind, MetaUnits},
     },
 };
 
@@ -33,18 +33,8 @@ pub(crate) struct Block {
     pub(crate) shares_samples: bool,
 }
 
-/// The metadata of a level.
-#[derive(Debug)]
-enum Level {
-    /// The level has none.
-    None,
-    /// By the equation of the hardware: the level's place in the block of small levels, and bytes from slice to slice.
-    Equation { tables: Box<MetaTables>, base: u64, start: [u32; 2], slice: u64 },
-    /// A byte for each block and sample in rows. The address library has no addresses for DCC of several samples on GFX10
-    /// and later, and for elements of a byte on GFX10 its equation gives several blocks one address. So this stands in for
-    /// orders that no driver or shader computes; only their size counts.
-    Rows { base: u64, start: [u32; 2], row: u64, samples: u32, slice: u64 },
-}
+/// The units of a level, once they are known; `None` inside for a level without metadata.
+type Level = Option<Option<Box<MetaUnits>>>;
 
 /// Images of GFX9 and later.
 #[derive(Debug)]
@@ -52,12 +42,11 @@ pub(crate) struct Blocks {
     chip: Chip,
     request: MetaImage,
     image: addr2::Layout,
-    layout: MetaLayout,
     block: Block,
-    /// The address of the first byte, including the part of the tile swizzle in its low bits.
+    /// The address of the first byte.
     base: u64,
     xor: u32,
-    levels: [Option<Level>; addr2::MAX_LEVELS],
+    levels: [Level; addr2::MAX_LEVELS],
 }
 
 /// Addresses of metadata.
@@ -171,84 +160,22 @@ impl Blocks {
         // Texels of several samples fill a block of 256 bytes side by side, or sample by sample.
         let is_shared = u64::from(width * height * image.bits / 8) * u64::from(fragments) <= 256;
         let block = Block { size: [width, height], shares_samples: kind != Kind::Dcc || is_shared };
-        let address = reader.address(f::META_DATA_ADDRESS);
-        // DCC alone takes the tile swizzle of the image into the low bits of its address, which has fewer bits than a block.
-        let swizzled = if kind == Kind::Dcc { meta.align.min(1 << image.mode.block_bits(chip)).max(1) } else { 1 };
-        let low = address & (u64::from(swizzled) - 1);
-        Ok(Self {
-            chip: *chip,
-            request,
-            image: *sizes,
-            layout: meta,
-            block,
-            base: address - low,
-            xor: (low >> 8) as u32,
-            levels: [const { None }; addr2::MAX_LEVELS],
-        })
-    }
-
-    /// Prepares a level.
-    fn level(&self, level: u32) -> Result<Level, ImageError> {
-        let request = &self.request;
-        let of_level = self.layout.levels.get(level as usize).copied().unwrap_or_default();
-        let first_tail = if request.levels > 1 { request.first_tail } else { 1 };
-        // Of the levels that share a block only the first has metadata (Mesa's `gfx9_compute_miptree`, `num_meta_levels`).
-        if level > first_tail {
-            return Ok(Level::None);
-        }
-        if self.chip.level() == GfxLevel::Gfx9 {
-            let addresser = MetaAddresser::new(&self.chip, request, &self.layout, self.xor)?;
-            return Ok(Level::Equation {
-                tables: Box::new(addresser.tables()?),
-                base: self.base,
-                start: [0; 2],
-                slice: 0,
-            });
-        }
-        let base = self.base.wrapping_add(of_level.offset.into());
-        let slice = self.layout.slice_bytes;
-        let place = self.image.levels.as_slice().get(level as usize).map_or([0; 3], |level| level.tail);
-        let start = if of_level.in_tail { [place[0], place[1]] } else { [0; 2] };
-        let minify = |size: u32| (size >> level).max(1);
-        let alone = MetaImage { width: minify(request.width), height: minify(request.height), levels: 1, ..*request };
-        let layout = alone.layout(&self.chip)?;
-        let is_byte = self.chip.level() == GfxLevel::Gfx10 && request.bits == 8;
-        if request.kind == MetaKind::Dcc && (request.fragments > 1 || is_byte) {
-            let [width, height] = self.block.size;
-            let units = u64::from(layout.pitch / width) * u64::from(layout.height / height);
-            let samples = (layout.slice_bytes / units.max(1)).max(1) as u32;
-            return Ok(Level::Rows { base, start, row: u64::from(layout.pitch / width), samples, slice });
-        }
-        let addresser = MetaAddresser::new(&self.chip, &alone, &layout, self.xor)?;
-        Ok(Level::Equation { tables: Box::new(addresser.tables()?), base, start, slice })
+        let (base, xor) = request.split_address(chip, &meta, reader.address(f::META_DATA_ADDRESS));
+        let levels = [const { None }; addr2::MAX_LEVELS];
+        Ok(Self { chip: *chip, request, image: *sizes, block, base, xor, levels })
     }
 
     fn unit(&mut self, level: u32, Texel { x, y, z, sample, .. }: Texel) -> Result<Option<Unit>, ImageError> {
-        if self.levels.get(level as usize).is_some_and(Option::is_none) {
-            let prepared = self.level(level)?;
-            self.levels[level as usize] = Some(prepared);
-        }
-        let Some(Some(level)) = self.levels.get(level as usize) else { return Ok(None) };
+        let Some(known) = self.levels.get_mut(level as usize) else { return Ok(None) };
+        let units = if let Some(units) = known {
+            units
+        } else {
+            let found = self.image.levels.as_slice().get(level as usize);
+            let [tail_x, tail_y, _] = found.map_or([0; 3], |level| level.tail);
+            known.insert(self.request.units(&self.chip, level, [tail_x, tail_y], self.xor)?.map(Box::new))
+        };
         let bytes = if self.request.kind == MetaKind::Htile { 4 } else { 1 };
-        let [width, height] = self.block.size;
-        Ok(match level {
-            Level::None => None,
-            Level::Equation { tables, base, start, slice } => {
-                // Slices of GFX9 are part of the equation.
-                let (z, offset) = if *slice == 0 { (z, 0) } else { (0, u64::from(z) * *slice) };
-                // Equations of GFX10 have bits below those of small elements' blocks, whose first texel counts.
-                let [x, y] = [(x & !(width - 1)) + start[0], (y & !(height - 1)) + start[1]];
-                let at = tables.address(x, y, z, sample);
-                Some(Unit { address: base.wrapping_add(offset + at.byte), bytes, bit: at.bit })
-            }
-            Level::Rows { base, start, row, samples, slice } => {
-                let [x, y] = [x + start[0], y + start[1]];
-                let number = (u64::from(y / height) * *row + u64::from(x / width)) * u64::from(*samples);
-                let sample = if self.block.shares_samples { 0 } else { sample };
-                let offset = u64::from(z) * *slice + number + u64::from(sample);
-                // Fragments beyond those that the chip compresses have none.
-                (sample < *samples).then_some(Unit { address: base.wrapping_add(offset), bytes, bit: 0 })
-            }
-        })
+        let found = units.as_ref().and_then(|units| units.address([x, y, z], sample));
+        Ok(found.map(|at| Unit { address: self.base.wrapping_add(at.byte), bytes, bit: at.bit }))
     }
 }
