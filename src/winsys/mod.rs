@@ -20,6 +20,12 @@ mod release;
 mod usage;
 mod watch;
 
+pub(crate) use self::{
+    bo::NewBo,
+    device::installed_vram,
+    memory::{PageTableChanges, WeakResidents},
+    queue::PageTables,
+};
 pub use self::{
     bo::{
         Bo, BoCreateInfo, BoMetadata, BoRequest, BoRuleError, BoWords, Gfx12Tiling, LegacyTiling, Origin, PAGE_SIZE,
@@ -49,11 +55,6 @@ pub use self::{
         BoEntry, BoHistory, Event, FaultAccess, FaultHub, FaultReport, FaultStatus, HistoryEntry, MappedRange, NEAR,
         Observer, PageFault, PressureLevel, VaLookup, VaMap, Verdict,
     },
-};
-pub(crate) use self::{
-    device::installed_vram,
-    memory::{PageTableChanges, WeakResidents},
-    queue::PageTables,
 };
 pub use amdgpu_hw::{Chip, Family, GfxLevel, Ip, MecQueue, Mecs, PciAddress, Peaks, Topology, Units, VramType};
 use amdgpu_uapi as kernel;

@@ -24,9 +24,12 @@ use amdgpu_winsys::{
         SyncPoint, Target, pm4,
     },
     heaps::{Backing, DeviceMemory, SparseBind, SparseRange},
-    uapi::{Argument, Cs, GemClose, GemVa, VaOperation, WaitCs},
+    uapi::{Argument, Cs, GemClose, GemCreateFlags, GemDomain, GemVa, VaFlags, VaOperation, WaitCs},
     vamgr::{GpuVa, VaRequest},
-    winsys::{Blame, Deadline, Device, GfxLevel, Ip, LossReason, Mapping, ResidencySet, Syncobj, WaitFor},
+    winsys::{
+        Binding, Blame, Bo, BoRequest, Deadline, Device, GfxLevel, Ip, LossReason, Mapping, ResidencySet, Syncobj,
+        WaitFor,
+    },
 };
 use parking_lot::Mutex;
 
@@ -387,15 +390,18 @@ fn what_a_submission_does_not_keep_is_still_there_for_the_gpu() {
     for keep in [Keep::Lists, Keep::Nothing] {
         let gpu = patient_gpu("navi21");
         let device = Device::new(gpu.open()).unwrap();
-        let (queue, gate, memory) =
-            (queue(&device, Ip::Compute, 0), host_memory(&device, 4096), host_memory(&device, 4096));
-        let (bo, at) = (memory.bo().clone(), memory.address());
-        let binding = Watch::of(memory.binding());
+        let (queue, gate) = (queue(&device, Ip::Compute, 0), host_memory(&device, 4096));
+        let flags = GemCreateFlags::CPU_ACCESS_REQUIRED;
+        let request = BoRequest { size: 4096, alignment: 0, domains: GemDomain::GTT, flags };
+        let (bo, lease) = (Bo::create(&device, request).unwrap(), device.addresses().allocate(VaRequest::new(4096)));
+        let memory = Binding::new(&bo, lease.unwrap(), VaFlags::READABLE | VaFlags::WRITEABLE).unwrap();
+        let at = memory.address();
+        let binding = Watch::of(&memory);
         let mut stream = Stream::new(&device, pm4::Target::compute(device.info().gfx_level), 64).unwrap();
         stream.push(&pm4::WaitRegMem::new(gate.address(), pm4::Compare::Equal, 1)).unwrap();
         stream.push(&pm4::EndOfPipe::fence(at, 7)).unwrap();
         let list = stream.finish().unwrap();
-        let bindings = [gate.binding(), memory.binding()].map(Clone::clone);
+        let bindings = [gate.binding(), &memory].map(Clone::clone);
         let submission = Submission { lists: &[&list], memory: &bindings, keep, ..Submission::default() };
         let fence = queue.submit(&submission).unwrap();
         drop((bindings, memory, list));

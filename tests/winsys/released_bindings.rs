@@ -72,17 +72,30 @@ fn no_property_of_a_released_binding_shows_in_the_next() {
 }
 
 #[test]
-fn a_bo_that_outlives_its_binding_stays_what_it_is() {
+fn a_bo_that_was_created_bound_stays_bound_as_long_as_it_has_a_handle() {
     let (_, device) = rig();
     let first = bound(&device);
-    let (bo, handle) = (first.bo().clone(), first.bo().handle());
+    let (bo, handle, address) = (first.bo().clone(), first.bo().handle(), first.address());
+    assert_eq!(first.handle_count(), 2);
     drop(first);
     let next = Bo::create_bound(&device, &request(7)).unwrap();
-    assert!(next.bo() != &bo && next.bo().handle() != handle);
+    assert!(next.bo() != &bo && next.bo().handle() != handle && next.address() != address);
     assert_eq!((bo.handle(), bo.size(), bo.create_info().unwrap().size), (handle, 4 * PAGE, 4 * PAGE));
-    assert_eq!(device.usage_tracker().usage().gtt, 11 * PAGE);
+    assert_eq!((device.usage_tracker().usage().gtt, device.addresses().leased_bytes()), (11 * PAGE, 13 * PAGE));
     drop((bo, next));
-    assert_eq!(device.usage_tracker().usage().gtt, 0);
+    assert_eq!((device.usage_tracker().usage().gtt, device.addresses().leased_bytes()), (0, 0));
+}
+
+#[test]
+fn a_bo_that_was_bound_later_outlives_its_binding() {
+    let (_, device) = rig();
+    let bo = Bo::create(&device, request(4).bo).unwrap();
+    let lease = device.addresses().allocate(VaRequest::new(bo.size())).unwrap();
+    let binding = Binding::new(&bo, lease, VaFlags::READABLE).unwrap();
+    assert_eq!((binding.bo(), binding.handle_count()), (&bo, 1));
+    drop(binding);
+    assert_eq!((device.usage_tracker().usage().gtt, device.addresses().leased_bytes()), (4 * PAGE, 0));
+    assert_eq!(bo.create_info().unwrap().size, 4 * PAGE);
 }
 
 #[test]

@@ -15,8 +15,8 @@ use crate::{
     uapi::GemCreateFlags,
     vamgr::{GpuVa, VaLease, VaManager, VaRequest, VaWindow},
     winsys::{
-        BindError, Binding, Bo, BoMetadata, Device, Event, IsLent, MapError, MapOnce, Mapped, Mapping, NoAddress,
-        Resident,
+        BindError, Binding, Bo, BoMetadata, Device, Event, IsLent, MapError, MapOnce, Mapped, Mapping, NewBo,
+        NoAddress, Resident,
     },
 };
 
@@ -90,8 +90,10 @@ pub struct DeviceMemory {
     // addresses, returns their lease, and closes the BO's handle if the BO has no other owner.
     mapping: MapOnce,
     binding: Binding,
-    memory_type: u32,
-    heap: u32,
+    /// Index of the memory type, below [`MAX_TYPES`](crate::heaps::MAX_TYPES).
+    memory_type: u8,
+    /// Index of the heap, below [`MAX_HEAPS`](crate::heaps::MAX_HEAPS).
+    heap: u8,
     /// `true` if the CPU mapping is a lasting one, of the host memory that was imported.
     is_host_memory: bool,
 }
@@ -117,23 +119,23 @@ impl DeviceMemory {
             Some(lease) => lease,
             None => lease(device.addresses(), request, plan)?,
         };
-        let bo = Bo::create(device, plan.bo)?;
+        let bo = NewBo::create(device, plan.bo)?;
         let binding =
-            Binding::owning(bo, lease, plan.va_flags, plan.guard_page, plan.priority).map_err(|error| {
+            Binding::of_new(bo, lease, plan.va_flags, plan.guard_page, plan.priority).map_err(|error| {
                 match (plan.replay, error) {
                     (Replay::At(at), BindError::Kernel(source)) => AllocateMemoryError::CapturedAddress { at, source },
                     (_, error) => error.into(),
                 }
             })?;
-        let &AllocationPlan { memory_type, heap, .. } = plan;
-        Ok(Self { mapping: MapOnce::new(), binding, memory_type, heap, is_host_memory: false })
+        Ok(Self::of(binding, plan.memory_type, plan.heap, None))
     }
 
-    /// Creates imported memory. `host` is the mapping of host memory, if that was imported.
-    pub(super) fn imported(binding: Binding, memory_type: u32, heap: u32, host: Option<Mapping>) -> Self {
+    /// Creates device memory from its binding. `host` is the mapping of host memory, if that was imported.
+    #[inline]
+    pub(super) fn of(binding: Binding, memory_type: u32, heap: u32, host: Option<Mapping>) -> Self {
         let is_host_memory = host.is_some();
         let mapping = host.map_or_else(MapOnce::new, MapOnce::of);
-        Self { mapping, binding, memory_type, heap, is_host_memory }
+        Self { mapping, binding, memory_type: memory_type as u8, heap: heap as u8, is_host_memory }
     }
 
     /// Returns the CPU mapping of the whole memory. The first call creates it, and threads that race get the same mapping. It
@@ -329,12 +331,12 @@ impl DeviceMemory {
 
     /// Returns the index of the memory type.
     pub fn memory_type(&self) -> u32 {
-        self.memory_type
+        self.memory_type.into()
     }
 
     /// Returns the index of the heap.
     pub fn heap(&self) -> u32 {
-        self.heap
+        self.heap.into()
     }
 
     /// Returns the priority in submissions, 0 to 27.
@@ -353,7 +355,7 @@ impl DeviceMemory {
         self.bo().flags().contains(GemCreateFlags::VM_ALWAYS_VALID)
     }
 
-    /// Returns the BO that provides the memory.
+    /// Returns the BO that provides the memory. A clone of it keeps allocated memory bound, see [`Bo::create_bound`].
     pub fn bo(&self) -> &Bo {
         self.binding.bo()
     }
@@ -361,6 +363,11 @@ impl DeviceMemory {
     /// Returns the binding, which submissions list to keep the memory resident and alive.
     pub fn binding(&self) -> &Binding {
         &self.binding
+    }
+
+    /// Returns `true` if nothing else refers to memory that was allocated: no submission, no set, and no clone of its binding or BO.
+    pub(in crate::heaps) fn is_unshared(&self) -> bool {
+        self.binding.handle_count() == 1 + self.mapping.count()
     }
 
     /// Returns the charge of the BO to its account; `None` for a BO in neither VRAM nor GTT, which no memory type creates.

@@ -136,7 +136,7 @@ fn lease(device: &Device, bo: &Bo, window: VaWindow, alignment: u64) -> Result<V
 fn keep(info: &ImportInfo, ty: &MemoryType, binding: Binding, host: Option<Mapping>) -> DeviceMemory {
     let &ImportInfo { memory_type, priority, .. } = info;
     binding.set_priority(bo_priority(priority));
-    let memory = DeviceMemory::imported(binding, memory_type, ty.heap, host);
+    let memory = DeviceMemory::of(binding, memory_type, ty.heap, host);
     memory.announce();
     memory
 }

@@ -138,7 +138,7 @@ struct Entry {
 impl Entry {
     /// Returns `true` if the GPU is finished with the memory. A submission that lists the memory holds its binding.
     fn is_idle(&self) -> bool {
-        self.memory.binding().handle_count() == 1 && self.pending.is_done()
+        self.memory.is_unshared() && self.pending.is_done()
     }
 }
 

@@ -4,17 +4,17 @@ use amdgpu_hw::num::wide;
 use triomphe::{Arc, UniqueArc};
 
 use super::{
+    block::Block,
     handle::Handle,
     request::{BoRequest, PAGE_SIZE},
 };
-use crate::host_memory::unique;
 use crate::uapi::{
     Answered, Argument, Errno, GEM_OP_GET_CREATE_INFO, GEM_OP_SET_PLACEMENT, GemCreate, GemCreateFlags, GemDomain,
     GemOp, GemWaitIdle,
 };
 use crate::winsys::{
-    BrokenBoRule, CreateBoError, Deadline, Device, Event, HostMemory, KernelError, Subject, UsageEntry, answers,
-    kernel::send_raw, own::send, release::Release,
+    BrokenBoRule, CreateBoError, Deadline, Device, Event, KernelError, Subject, UsageEntry, answers, kernel::send_raw,
+    own::send, release::Release,
 };
 
 /// The kernel's record of a BO's creation.
@@ -60,11 +60,11 @@ pub struct BoCreateInfo {
 /// # Ok(()) }
 /// ```
 #[derive(Clone, Debug)]
-pub struct Bo(pub(super) Arc<BoState>);
+pub struct Bo(pub(in crate::winsys) Arc<Block>);
 
-/// The state that all handles of a BO share. There are no weak references to it, and its `Arc` has no count of them.
+/// A BO of this file, in its block.
 #[derive(Debug)]
-pub(in crate::winsys) struct BoState {
+pub(super) struct BoState {
     pub(super) handle: Handle,
     pub(super) size: u64,
     pub(super) domains: GemDomain,
@@ -74,7 +74,7 @@ pub(in crate::winsys) struct BoState {
 /// Two handles are equal if they refer to the same object.
 impl PartialEq for Bo {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
+        std::ptr::eq(self.state(), other.state())
     }
 }
 
@@ -92,59 +92,52 @@ impl Bo {
     /// * [`CreateBoError::Kernel`] if the kernel refuses the request, with `ENOMEM` if no allowed domain has room.
     #[inline]
     pub fn create(device: &Device, request: BoRequest) -> Result<Self, CreateBoError> {
-        let mut state = BoState::blank(device)?;
-        let raw = ask(device, &request)?;
-        let BoRequest { size, domains, flags, .. } = request;
-        state.own(raw, size.next_multiple_of(PAGE_SIZE), domains, flags); // the request was checked
-        if device.has_listeners() {
-            state.announce();
-        }
-        Ok(Self(state.shareable()))
+        Ok(NewBo::create(device, request)?.share())
+    }
+
+    /// Returns the BO's state.
+    #[inline]
+    pub(super) fn state(&self) -> &BoState {
+        self.0.bo()
     }
 
     /// Closes the GEM handle before the BO is dropped, if nothing else refers to the BO and it was neither shared nor named. Returns
-    /// the outcome, which the caller [reports](Self::report_closed).
+    /// the outcome, which the caller [reports](Handle::report_closed).
     #[inline]
-    pub(in crate::winsys) fn close_unshared(&mut self) -> Option<Release> {
-        Arc::get_mut(&mut self.0).and_then(|state| state.handle.close_unshared())
-    }
-
-    /// Reports the outcome of [`close_unshared`](Self::close_unshared) to listeners.
-    #[inline]
-    pub(in crate::winsys) fn report_closed(&self, closed: Release) {
-        self.0.handle.report_closed(closed);
+    pub(super) fn close_unshared(&mut self) -> Option<Release> {
+        Arc::get_mut(&mut self.0).and_then(Block::close_unshared)
     }
 
     /// Returns the GEM handle, which is valid in the device's open file.
     pub fn handle(&self) -> u32 {
-        self.0.handle.raw()
+        self.state().handle.raw()
     }
 
     /// Returns the device that the BO belongs to.
     #[inline]
     pub fn device(&self) -> &Device {
-        self.0.handle.device()
+        self.state().handle.device()
     }
 
     /// Returns the BO's charge on the device's [`UsageTracker`](crate::winsys::UsageTracker), which all clones and imports
     /// of the handle share. `None` if the BO is in neither VRAM nor GTT.
     pub fn charge(&self) -> Option<UsageEntry> {
-        self.0.handle.entry()
+        self.state().handle.entry()
     }
 
     /// Returns the size in bytes, a multiple of the page size.
     pub fn size(&self) -> u64 {
-        self.0.size
+        self.state().size
     }
 
     /// Returns the requested domains; for an imported BO, the preferred domains that the kernel reports.
     pub fn domains(&self) -> GemDomain {
-        self.0.domains
+        self.state().domains
     }
 
     /// Returns the requested flags; for an imported BO, the flags that the kernel reports.
     pub fn flags(&self) -> GemCreateFlags {
-        self.0.flags
+        self.state().flags
     }
 
     /// Queries the kernel's record of the BO's creation.
@@ -189,12 +182,12 @@ impl Bo {
 
     /// Gives the BO a debug name, as `vkSetDebugUtilsObjectNameEXT` does. The name is not passed to the kernel.
     pub fn set_name(&self, name: &str) {
-        self.0.handle.set_name(name);
+        self.state().handle.set_name(name);
     }
 
     /// Returns the debug name; `None` if none was set.
     pub fn name(&self) -> Option<String> {
-        self.0.handle.name().map(|name| (*name).to_owned())
+        self.state().handle.name().map(|name| (*name).to_owned())
     }
 
     pub(in crate::winsys) fn refused(&self, request: &'static str, errno: Errno) -> KernelError {
@@ -202,13 +195,35 @@ impl Bo {
     }
 }
 
-impl BoState {
-    /// Allocates the host memory of a BO, before its GEM handle exists.
+/// A BO that has no other owner yet.
+pub(crate) struct NewBo(pub(in crate::winsys) UniqueArc<Block>);
+
+impl NewBo {
+    /// Allocates a BO, see [`Bo::create`].
     #[inline]
-    pub(super) fn blank(device: &Device) -> Result<UniqueArc<Self>, HostMemory> {
+    pub(crate) fn create(device: &Device, request: BoRequest) -> Result<Self, CreateBoError> {
+        let mut block = Block::blank(device)?;
+        let raw = ask(device, &request)?;
+        let BoRequest { size, domains, flags, .. } = request;
+        block.own(raw, size.next_multiple_of(PAGE_SIZE), domains, flags); // the request was checked
+        if device.has_listeners() {
+            block.bo().announce();
+        }
+        Ok(Self(block))
+    }
+
+    #[inline]
+    fn share(self) -> Bo {
+        Bo(self.0.shareable())
+    }
+}
+
+impl BoState {
+    /// Creates the state of a BO that does not exist yet.
+    #[inline]
+    pub(super) fn blank(device: &Device) -> Self {
         let handle = Handle::blank(device.clone());
-        let blank = Self { handle, size: 0, domains: GemDomain::empty(), flags: GemCreateFlags::empty() };
-        unique(blank).map_err(|error| error.of("a BO"))
+        Self { handle, size: 0, domains: GemDomain::empty(), flags: GemCreateFlags::empty() }
     }
 
     /// Stores a handle without any other owner in a blank state, and charges it. Observers are not told: see

@@ -1,9 +1,6 @@
 //! BOs created from a handle that the caller made.
 
-use super::{
-    bo::{Bo, BoState},
-    handle::SharedRoom,
-};
+use super::{block::Block, bo::Bo, handle::SharedRoom};
 use crate::winsys::{Device, HandleOwnership, ImportError};
 
 impl Bo {
@@ -54,7 +51,7 @@ impl Bo {
     /// ```
     pub unsafe fn from_handle(device: &Device, handle: u32, ownership: HandleOwnership) -> Result<Self, ImportError> {
         let info = super::bo::create_info(device, handle)?;
-        let blank = BoState::blank(device)?;
+        let blank = Block::blank(device)?;
         let shared = SharedRoom::new(device).map_err(|error| error.of("a BO"))?;
         let handle = device.shared_handles().adopt(shared, handle, ownership).map_err(|error| error.of("a BO"))?;
         Self::shared(blank, device, handle, info)

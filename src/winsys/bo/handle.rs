@@ -264,7 +264,8 @@ impl SharedHandles {
 /// remains until the device's file is closed.
 #[inline]
 fn close(device: &Device, raw: u32) -> Release {
-    release(|| send_quietly(device.kernel(), &mut GemClose { handle: raw, pad: 0 }))
+    let kernel = device.kernel();
+    release(move || send_quietly(kernel, &mut GemClose { handle: raw, pad: 0 }))
 }
 
 /// Reports that a handle was closed, after it has left the table and the usage tracker.

@@ -1,5 +1,6 @@
 //! Buffer objects.
 
+mod block;
 mod bo;
 mod foreign;
 mod handle;
@@ -12,7 +13,8 @@ mod shared_handles;
 mod tiling;
 mod userptr;
 
-pub(super) use self::shared_handles::SharedHandles;
+pub(crate) use self::bo::NewBo;
+pub(super) use self::{block::Block, shared_handles::SharedHandles};
 pub use self::{
     bo::{Bo, BoCreateInfo},
     metadata::{BoMetadata, BoWords},

@@ -5,6 +5,7 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use triomphe::UniqueArc;
 
 use super::{
+    block::Block,
     bo::{Bo, BoCreateInfo, BoState},
     handle::{Handle, SharedRoom},
 };
@@ -27,7 +28,7 @@ impl Bo {
     ///   `EMFILE` if the process has no free descriptor;
     /// * [`ExportError::HostMemory`] if host memory is exhausted.
     pub fn export(&self) -> Result<OwnedFd, ExportError> {
-        self.device().shared_handles().list(&self.0.handle).map_err(|error| error.of("a BO"))?;
+        self.device().shared_handles().list(&self.state().handle).map_err(|error| error.of("a BO"))?;
         let mut argument = PrimeHandle { handle: self.handle(), flags: PRIME_CLOEXEC | PRIME_RDWR, fd: -1 };
         send(self.device().kernel(), &mut argument).map_err(|errno| self.refused(PrimeHandle::NAME, errno))?;
         // A shim without PRIME may return success without writing a descriptor.
@@ -55,7 +56,7 @@ impl Bo {
                 .and_then(|()| answers::handle(argument.handle))
                 .map_err(|errno| KernelError::of_descriptor("PRIME_FD_TO_HANDLE", fd, errno))
         };
-        let blank = BoState::blank(device)?;
+        let blank = Block::blank(device)?;
         let shared = SharedRoom::new(device).map_err(|error| error.of("a BO"))?;
         let handle = device.shared_handles().import(shared, import)?;
         let info = super::bo::create_info(device, handle.raw())?;
@@ -64,7 +65,7 @@ impl Bo {
 
     /// Returns the BO of a shared handle, with the properties that the kernel reported.
     pub(super) fn shared(
-        mut blank: UniqueArc<BoState>,
+        mut blank: UniqueArc<Block>,
         device: &Device,
         handle: Handle,
         info: BoCreateInfo,
@@ -75,9 +76,9 @@ impl Bo {
         }
         let BoCreateInfo { size, domains, flags, .. } = info;
         handle.charge_imported(|| device.usage_tracker().enter_bo(domains, flags, size));
-        *blank = BoState { handle, size, domains, flags };
+        blank.put(BoState { handle, size, domains, flags });
         let bo = Self(blank.shareable());
-        bo.0.announce();
+        bo.state().announce();
         Ok(bo)
     }
 
@@ -90,7 +91,7 @@ impl Bo {
     /// Source: Linux 6.12 `amdgpu_dma_buf.c`, `amdgpu_dma_buf_create_obj`; `amdgpu_gem.c`, `amdgpu_gem_create_ioctl`.
     pub fn origin(&self) -> Origin {
         let made_here = GemCreateFlags::VRAM_CLEARED | GemCreateFlags::VRAM_WIPE_ON_RELEASE;
-        if !self.0.handle.is_imported()
+        if !self.state().handle.is_imported()
             || self.domains().contains(GemDomain::VRAM)
             || self.flags().intersects(made_here)
         {

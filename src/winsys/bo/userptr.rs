@@ -4,10 +4,7 @@ use std::ptr::NonNull;
 
 use amdgpu_hw::num::wide;
 
-use super::{
-    bo::{Bo, BoState},
-    request::PAGE_SIZE,
-};
+use super::{block::Block, bo::Bo, request::PAGE_SIZE};
 use crate::{
     uapi::{Argument, GemCreateFlags, GemDomain, GemUserptr, UserptrFlags},
     winsys::{BoRuleError, BrokenBoRule, Device, KernelError, Misaligned, UserMemoryError, answers, kernel::send_raw},
@@ -89,7 +86,7 @@ impl Bo {
         if len == 0 {
             return Err(BrokenBoRule { size: len, domains, flags, rule: BoRuleError::ZeroSize }.into());
         }
-        let mut blank = BoState::blank(device)?;
+        let mut blank = Block::blank(device)?;
         let mut argument = GemUserptr { addr: start, size: len, flags: memory.flags().bits(), handle: 0 };
         // SAFETY: the kernel follows `addr` only to look the pages up. The caller guarantees that the GPU may later write there. The
         // request makes a new object and changes no other.
@@ -97,7 +94,7 @@ impl Bo {
         let handle = asked.and_then(|()| answers::handle(argument.handle));
         let handle = handle.map_err(|errno| KernelError::new(GemUserptr::NAME, errno))?;
         blank.own(handle, len, domains, flags);
-        blank.announce();
+        blank.bo().announce();
         Ok(Self(blank.shareable()))
     }
 }

@@ -2,13 +2,15 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use triomphe::Arc;
+use triomphe::{Arc, UniqueArc};
 
-use super::binding_state::{BindingState, Part};
 use crate::{
     uapi::VaFlags,
     vamgr::{GpuVa, VaLease},
-    winsys::{BindError, Bo, Device, OutOfRange, PAGE_SIZE},
+    winsys::{
+        BindError, Bo, Device, OutOfRange, PAGE_SIZE,
+        bo::{Block, NewBo},
+    },
 };
 
 /// A mapping of a BO, or part of one, in the GPU's page tables, at the addresses of a lease.
@@ -41,19 +43,19 @@ use crate::{
 /// # Ok(()) }
 /// ```
 #[derive(Clone, Debug)]
-pub struct Binding(Arc<BindingState>);
+pub struct Binding(
+    /// A handle of the block that is bound. It is the BO's own block if they were created together.
+    Bo,
+);
 
 /// Two handles are equal if they refer to the same binding.
 impl PartialEq for Binding {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
+        Arc::ptr_eq(&self.0.0, &other.0.0)
     }
 }
 
 impl Eq for Binding {}
-
-/// Vulkan's default priority of 0.5, as RADV maps it.
-const DEFAULT_PRIORITY: u8 = 14;
 
 impl Binding {
     /// Binds the whole BO at the start of `lease`.
@@ -68,29 +70,36 @@ impl Binding {
         Self::of_part(bo, 0, bo.size(), lease, flags)
     }
 
-    /// Binds the whole BO and takes ownership of it, with a guard page as in [`Binding::with_guard_page`] if `guard_page`
-    /// is set.
+    /// Binds the whole of a new BO, with a guard page as in [`Binding::with_guard_page`] if `guard_page` is set.
     #[inline]
-    pub(crate) fn owning(
-        bo: Bo,
+    pub(crate) fn of_new(
+        bo: NewBo,
         lease: VaLease,
         flags: VaFlags,
         guard_page: bool,
         priority: u32,
     ) -> Result<Self, BindError> {
-        if guard_page && lease.len() < bo.size().saturating_add(PAGE_SIZE) {
-            return Err(OutOfRange { handle: bo.handle(), offset: bo.size(), len: PAGE_SIZE, size: lease.len() }.into());
+        let mut block = bo.0;
+        *block.priority.get_mut() = narrow(priority);
+        Self::bound(block, lease, flags, guard_page)
+    }
+
+    /// Binds a block, and a guard page after it if `guard_page` is set.
+    #[inline]
+    fn bound(mut block: UniqueArc<Block>, lease: VaLease, flags: VaFlags, guard_page: bool) -> Result<Self, BindError> {
+        let len = block.part().len;
+        if guard_page && lease.len() < len.saturating_add(PAGE_SIZE) {
+            let handle = block.handle();
+            return Err(OutOfRange { handle, offset: len, len: PAGE_SIZE, size: lease.len() }.into());
         }
-        let part = Part::whole(&bo, flags);
-        let mut state = BindingState::new(bo, part, narrow(priority))?;
-        state.bind(lease).map_err(|(_lease, error)| error)?;
-        if state.bo.device().has_listeners() {
-            state.announce();
+        block.bind(lease, flags).map_err(|(_lease, error)| error)?;
+        if block.device().has_listeners() {
+            block.announce_binding();
         }
         if guard_page {
-            state.bind_guard_page()?;
+            block.bind_guard_page()?;
         }
-        Ok(Self(state.shareable()))
+        Ok(Self(Bo(block.shareable())))
     }
 
     /// Binds a part of a BO at the start of `lease`: the `len` bytes that start at byte offset `offset`.
@@ -115,13 +124,13 @@ impl Binding {
         lease: VaLease,
         flags: VaFlags,
     ) -> Result<Self, (VaLease, BindError)> {
-        let mut state = match BindingState::new(bo.clone(), Part { offset, len, flags }, DEFAULT_PRIORITY) {
-            Ok(state) => state,
+        let mut block = match Block::of(bo, offset, len) {
+            Ok(block) => block,
             Err(error) => return Err((lease, error.into())),
         };
-        state.bind(lease)?;
-        state.announce();
-        Ok(Self(state.shareable()))
+        block.bind(lease, flags)?;
+        block.announce_binding();
+        Ok(Self(Bo(block.shareable())))
     }
 
     /// Binds the whole BO and, directly after it, its first page once more, read-only. The scalar loads of some chips read
@@ -133,73 +142,79 @@ impl Binding {
     ///
     /// The errors of [`Binding::of_part`], without the lease. On error, no part remains bound.
     pub fn with_guard_page(bo: &Bo, lease: VaLease, flags: VaFlags) -> Result<Self, BindError> {
-        Self::owning(bo.clone(), lease, flags, true, DEFAULT_PRIORITY.into())
+        Self::bound(Block::of(bo, 0, bo.size())?, lease, flags, true)
     }
 
-    /// Returns the number of handles of the binding, including those held by lists, submissions and sets of memory.
+    /// Returns the number of handles of the binding, including those held by lists, submissions and sets of memory. If the BO was
+    /// created with the binding ([`Bo::create_bound`]), its handles count too, among them that of each CPU mapping.
     pub fn handle_count(&self) -> usize {
-        Arc::count(&self.0)
+        Arc::count(&self.0.0)
+    }
+
+    #[inline]
+    fn block(&self) -> &Block {
+        &self.0.0
     }
 
     /// Returns the address of the shared state, which no other binding has while this one exists.
     #[inline]
     pub(crate) fn state_address(&self) -> usize {
-        Arc::as_ptr(&self.0).addr()
+        Arc::as_ptr(&self.0.0).addr()
     }
 
-    /// Returns the bound BO.
+    /// Returns the bound BO. If it was created with the binding ([`Bo::create_bound`]), a clone of it keeps the memory bound.
     pub fn bo(&self) -> &Bo {
-        &self.0.bo
+        self.block().other().unwrap_or(&self.0)
     }
 
-    /// Returns the GEM handle of the BO, from a copy beside the binding.
+    /// Returns the GEM handle of the BO.
     #[inline]
     pub(crate) fn bo_handle(&self) -> u32 {
-        self.0.bo_handle
+        self.block().handle()
     }
 
     /// Returns the [address](Device::address) of the binding's device.
     #[inline]
     pub(crate) fn device_address(&self) -> usize {
-        self.0.device_address
+        self.device().address()
     }
 
-    /// Returns `true` if the binding belongs to `device`. The BO keeps its device alive, so no other device can have the
-    /// same address.
+    /// Returns `true` if the binding belongs to `device`.
     #[inline]
     pub(crate) fn is_of(&self, device: &Device) -> bool {
-        self.0.device_address == device.address()
+        self.device() == device
     }
 
     /// Returns the device that the binding belongs to.
+    #[inline]
     pub fn device(&self) -> &Device {
-        self.0.bo.device()
+        self.block().device()
     }
 
     /// Returns the first bound address.
     #[inline]
     pub fn address(&self) -> GpuVa {
-        self.0.start()
+        self.block().start()
     }
 
     /// Returns the offset of the bound part in the BO, in bytes.
     pub fn offset(&self) -> u64 {
-        self.0.part.offset
+        self.block().part().offset
     }
 
     /// Returns the number of bound bytes, a multiple of the page size.
     pub fn len(&self) -> u64 {
-        self.0.part.len
+        self.block().part().len
     }
 
     /// Returns `false`, because a binding has at least one page.
     pub fn is_empty(&self) -> bool {
-        self.0.part.len == 0
+        self.len() == 0
     }
 
     /// Returns `true` if the page after the bound range is bound too, read-only.
     pub fn has_guard_page(&self) -> bool {
-        self.0.has_guard_page
+        self.block().has_guard_page()
     }
 
     /// Returns the priority in the BO lists of submissions. If VRAM is full, memory with a higher priority is evicted
@@ -208,18 +223,18 @@ impl Binding {
     /// Source: Mesa 25.0.7 `radv_device_memory.c`, `radv_alloc_memory`; Linux 6.12 `amdgpu_bo_list.c`,
     /// `AMDGPU_BO_LIST_MAX_PRIORITY`.
     pub fn priority(&self) -> u32 {
-        self.0.priority.load(Relaxed).into()
+        self.block().priority.load(Relaxed).into()
     }
 
     /// Sets the priority for later submissions; values above 255 become 255. A set of memory that was already listed keeps
     /// the old priority until the set changes.
     pub fn set_priority(&self, priority: u32) {
-        self.0.priority.store(narrow(priority), Relaxed);
+        self.block().priority.store(narrow(priority), Relaxed);
     }
 
     /// Returns the access rights of the pages and their MTYPE.
     pub fn flags(&self) -> VaFlags {
-        self.0.part.flags
+        self.block().part().flags
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::{
     uapi::VaFlags,
     vamgr::VaRequest,
-    winsys::{Binding, Bo, BoRequest, CreateBoundError, Device, NoAddress},
+    winsys::{Binding, Bo, BoRequest, CreateBoundError, Device, NewBo, NoAddress},
 };
 
 /// The arguments of [`Bo::create_bound`].
@@ -47,6 +47,8 @@ impl Bo {
     /// then the BO, then binds; if a step fails, the earlier ones are undone. Addresses that this thread freed recently are reused
     /// first if they fit.
     ///
+    /// BO and binding are one object: the memory stays bound until the last handle of either is dropped.
+    ///
     /// Requests: AMDGPU_GEM_CREATE, AMDGPU_GEM_VA (map).
     ///
     /// # Errors
@@ -82,6 +84,6 @@ impl Bo {
         let refused = |source| NoAddress { is_fixed: addresses.is_fixed(), source };
         let cached = device.addresses().cached(&addresses);
         let lease = cached.map_or_else(|| device.addresses().allocate(addresses).map_err(refused), Ok)?;
-        Ok(Binding::owning(Self::create(device, bo)?, lease, flags, guard_page, priority)?)
+        Ok(Binding::of_new(NewBo::create(device, bo)?, lease, flags, guard_page, priority)?)
     }
 }

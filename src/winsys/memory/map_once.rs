@@ -124,6 +124,11 @@ impl MapOnce {
         }
     }
 
+    /// Returns the number of mappings, each of which has a handle of its BO.
+    pub(crate) fn count(&self) -> usize {
+        usize::from(self.lasting.get().is_some()) + usize::from(self.is_full.load(SeqCst))
+    }
+
     /// Returns the lasting mapping, if there is one, without taking a lock.
     #[inline]
     pub fn lasting(&self) -> Option<&Mapping> {

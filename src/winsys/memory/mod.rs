@@ -3,7 +3,6 @@
 #[expect(unsafe_code, reason = "memory that the GPU writes")]
 mod bare_mapping;
 mod binding;
-mod binding_state;
 mod bound;
 mod counted_set;
 mod map_once;

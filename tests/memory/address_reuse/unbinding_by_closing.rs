@@ -92,13 +92,23 @@ fn a_device_that_was_not_asked_to_unbinds_before_it_closes() {
     assert_eq!(releases(&kernel, |_, _| false, || drop(binding)), ["unmap", "close"]);
 }
 
+/// Binds the BO of a binding once more, elsewhere.
+fn bound_twice(device: &Device, first: &Binding) -> Binding {
+    let lease = device.addresses().allocate(VaRequest::new(first.len())).unwrap();
+    Binding::new(first.bo(), lease, VaFlags::READABLE).unwrap()
+}
+
 #[test]
 fn a_bo_that_others_may_use_is_unbound_first() {
     let (kernel, device) = rig();
-    let binding = bound(&device, None, false);
-    let bo = binding.bo().clone();
-    assert_eq!(releases(&kernel, |_, _| false, || drop(binding)), ["unmap"], "the BO has another owner");
-    assert_eq!(releases(&kernel, |_, _| false, || drop(bo)), ["close"]);
+    let first = bound(&device, None, false);
+    let second = bound_twice(&device, &first);
+    assert_eq!(releases(&kernel, |_, _| false, || drop(second)), ["unmap"], "the first one has the BO");
+    assert_eq!(releases(&kernel, |_, _| false, || drop(first)), ["close"]);
+    let first = bound(&device, None, false);
+    let second = bound_twice(&device, &first);
+    assert!(releases(&kernel, |_, _| false, || drop(first)).is_empty(), "the second one keeps the BO, which is bound");
+    assert_eq!(releases(&kernel, |_, _| false, || drop(second)), ["unmap", "close"]);
     let binding = bound(&device, None, false);
     let _file = binding.bo().export().unwrap();
     assert_eq!(releases(&kernel, |_, _| false, || drop(binding)), ["unmap", "close"], "it was exported");
