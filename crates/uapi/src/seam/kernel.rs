@@ -316,7 +316,7 @@ pub unsafe fn send_raw_quietly<A: Argument>(
     let argument: *mut A = argument;
     // SAFETY: the caller guarantees that `argument` is exclusive and large enough, that the addresses in it are valid, and that what
     // the request changes is its own.
-    let ask = || unsafe { kernel.ioctl(request, argument.cast()) };
+    let ask = move || unsafe { kernel.ioctl(request, argument.cast()) };
     let result = match ask() {
         // SAFETY: the caller lends the bytes that the request covers, which are readable.
         Err(Errno::EAGAIN) => Patience::of(request, unsafe { argument.read() }.as_bytes()).ask_again(ask),
