@@ -4,7 +4,7 @@ use crate::uapi::Errno;
 
 /// Number of attempts to release a resource. A resource that cannot be released is freed when the file is closed. A drop
 /// cannot report to its caller, and a kernel under memory pressure may refuse a request once and accept it the next time.
-const RELEASE_ATTEMPTS: usize = 3;
+const RELEASE_ATTEMPTS: u8 = 3;
 
 /// The outcome of releasing a kernel resource.
 ///
@@ -17,7 +17,7 @@ pub(super) struct Release {
     /// The errno of the last refusal; ENODEV if there was none.
     refused: Errno,
     /// The number of refusals.
-    times: usize,
+    times: u8,
 }
 
 /// Tries to release a resource, up to the maximum number of attempts. If the GPU was removed, there is only one attempt.
@@ -67,7 +67,7 @@ impl Release {
 }
 
 #[cold]
-fn warn_of(request: &'static str, handle: u32, errno: Errno, times: usize, is_done: bool) {
+fn warn_of(request: &'static str, handle: u32, errno: Errno, times: u8, is_done: bool) {
     tracing::warn!(request, handle, %errno, times, is_done, "the kernel refused to release an object");
 }
 
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     /// `true` if the release is done, `true` if it is over, and the refusals.
-    type Outcome = (bool, bool, Option<(Errno, usize)>);
+    type Outcome = (bool, bool, Option<(Errno, u8)>);
 
     /// Releases with these answers, the last of which is repeated. Returns the outcome and the number of attempts.
     fn asked(answers: &[Result<(), Errno>]) -> (Outcome, usize) {
