@@ -299,11 +299,34 @@ impl Block {
         [part.unmap(bo, at), guard]
     }
 
+    /// Closes the BO in place of unbinding it, where 5. allows that. Returns the outcome, which the caller
+    /// [reports](Handle::report_closed); `None` if it is not allowed, and nothing has changed.
+    #[inline]
+    fn close_instead(&mut self) -> Option<Release> {
+        let device = self.device();
+        if !device.unbinds_by_closing() || device.is_observed() {
+            return None;
+        }
+        match &mut self.source {
+            Source::Own(bo) => bo.handle.close_unshared(),
+            Source::Of { bo, .. } => bo.close_unshared(),
+        }
+    }
+}
+
+impl Drop for Block {
     /// Unbinds the memory, and frees the addresses if that succeeded.
     #[inline]
-    fn unbind(&mut self) {
+    fn drop(&mut self) {
+        if self.lease.is_none() {
+            return;
+        }
         let at = self.start();
-        let [memory, guard] = self.request_unbinding(at);
+        let closed = self.close_instead();
+        let [memory, guard] = match closed {
+            Some(closed) if closed.is_done() => [Release::DONE; 2],
+            _ => self.request_unbinding(at),
+        };
         let Some(lease) = self.lease.take() else { return };
         let (bo, len) = (&self.bo().handle, self.part().len);
         let device = bo.device();
@@ -321,36 +344,8 @@ impl Block {
         }
         memory.report(GemVa::NAME, bo.raw());
         guard.report(GemVa::NAME, bo.raw());
-    }
-
-    /// Closes the BO in place of unbinding it, where 5. allows that. Unbinds the memory if the kernel does not close the BO. Returns
-    /// `false` if it is not allowed; nothing has changed then.
-    #[inline]
-    fn unbind_by_closing(&mut self) -> bool {
-        let device = self.device();
-        if !device.unbinds_by_closing() || device.is_observed() {
-            return false;
-        }
-        let closed = match &mut self.source {
-            Source::Own(bo) => bo.handle.close_unshared(),
-            Source::Of { bo, .. } => bo.close_unshared(),
-        };
-        let Some(closed) = closed else { return false };
-        if !closed.is_done() {
-            self.unbind();
-        } else if let Some(lease) = self.lease.take() {
-            self.device().addresses().free(lease);
-        }
-        self.bo().handle.report_closed(closed);
-        true
-    }
-}
-
-impl Drop for Block {
-    #[inline]
-    fn drop(&mut self) {
-        if self.lease.is_some() && !self.unbind_by_closing() {
-            self.unbind();
+        if let Some(closed) = closed {
+            bo.report_closed(closed);
         }
     }
 }
