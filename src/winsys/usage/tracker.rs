@@ -178,11 +178,13 @@ impl UsageTracker {
     fn enter(&self, account: Account, bytes: u64, is_always_valid: bool) -> UsageEntry {
         // The page size is a power of two.
         let bytes = bytes.checked_add(self.0.page_size - 1).map_or(u64::MAX, |raised| raised & !(self.0.page_size - 1));
-        if bytes >= LARGE || self.is_flooded(account) {
-            return self.enter_large(account, bytes, is_always_valid);
-        }
-        let shard = own_shard();
-        self.0.shards[shard].0.counter(account, is_always_valid).fetch_add(bytes, Relaxed);
+        let (bytes, shard) = if bytes >= LARGE || self.is_flooded(account) {
+            (self.add_large(account, bytes, is_always_valid), SHARDS)
+        } else {
+            let shard = own_shard();
+            self.0.shards[shard].0.counter(account, is_always_valid).fetch_add(bytes, Relaxed);
+            (bytes, shard)
+        };
         UsageEntry { bytes, account, place: Place::new(shard, is_always_valid) }
     }
 
@@ -193,18 +195,17 @@ impl UsageTracker {
         half(false) || half(true)
     }
 
+    /// Adds a large charge, up to the largest sum. Returns the added bytes.
     #[cold]
-    fn enter_large(&self, account: Account, bytes: u64, is_always_valid: bool) -> UsageEntry {
+    fn add_large(&self, account: Account, bytes: u64, is_always_valid: bool) -> u64 {
         let counter = self.0.large.0.counter(account, is_always_valid);
-        let added = loop {
+        loop {
             let now = counter.load(Relaxed);
-            let added = bytes.min(u64::MAX - self.sum(account));
-            let after = now.saturating_add(added);
+            let after = now.saturating_add(bytes.min(u64::MAX - self.sum(account)));
             if counter.compare_exchange(now, after, Relaxed, Relaxed).is_ok() {
-                break after - now;
+                return after - now;
             }
-        };
-        UsageEntry { bytes: added, account, place: Place::new(SHARDS, is_always_valid) }
+        }
     }
 
     /// Removes an entry.
