@@ -4,7 +4,7 @@ use std::{mem::offset_of, sync::Arc};
 
 use crate::support::{chip, chips, device, job_time};
 use amdgpu_layers::{Answered, FaultInjector, Ioctl, Layer};
-use amdgpu_sim::SimKernel;
+use amdgpu_sim::{SimDevice, SimKernel, SimOptions};
 use amdgpu_winsys::{
     heaps::{
         Addressing, AllocateError, AllocateFlags, AllocateInfo, MemoryManager, MemoryPolicy, MemoryPropertyFlags,
@@ -23,6 +23,26 @@ fn with_policy(name: &str, policy: MemoryPolicy) -> MemoryManager {
 
 fn manager(name: &str) -> MemoryManager {
     with_policy(name, MemoryPolicy::default())
+}
+
+/// An allocation does not check its request again.
+#[test]
+fn no_plan_breaks_a_rule_of_the_kernel() {
+    for (name, drm_minor) in chips().into_iter().flat_map(|name| [46, 47, 57, 58, 60, 64].map(|minor| (name, minor))) {
+        let options = SimOptions { drm_minor, ..SimOptions::default() };
+        // The simulator has no older driver for newer chips.
+        let Ok(device) = Device::new(SimDevice::new(chip(name), options).open()) else { continue };
+        let options = TableOptions { zero_vram: drm_minor % 2 == 0, ..TableOptions::default() };
+        let manager = MemoryManager::new(&device, &options).unwrap();
+        for memory_type in 0..manager.properties().types().len() as u32 {
+            let wishes = AllocateFlags::all().iter().chain([AllocateFlags::empty(), AllocateFlags::all()]);
+            for (flags, size) in wishes.flat_map(|flags| [1, 4096, 1 << 21].map(|size| (flags, size))) {
+                let info = AllocateInfo { flags, ..AllocateInfo::new(memory_type, size) };
+                let plan = manager.properties().resolve(&info).unwrap();
+                assert_eq!(plan.bo.check(device.info()), Ok(()), "{name} {drm_minor} {memory_type} {flags:?}");
+            }
+        }
+    }
 }
 
 /// W-13: RADV caps an allocation at 0xFFFFFFFC bytes, whatever the heap has.

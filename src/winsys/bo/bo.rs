@@ -202,10 +202,18 @@ impl NewBo {
     /// Allocates a BO, see [`Bo::create`].
     #[inline]
     pub(crate) fn create(device: &Device, request: BoRequest) -> Result<Self, CreateBoError> {
+        let BoRequest { size, domains, flags, .. } = request;
+        request.check(device.info()).map_err(|rule| BrokenBoRule { size, domains, flags, rule })?;
+        Self::create_checked(device, request)
+    }
+
+    /// Allocates a BO for a request that breaks no [rule](BoRequest::check).
+    #[inline]
+    pub(crate) fn create_checked(device: &Device, request: BoRequest) -> Result<Self, CreateBoError> {
         let mut block = Block::blank(device)?;
         let raw = ask(device, &request)?;
         let BoRequest { size, domains, flags, .. } = request;
-        block.own(raw, size.next_multiple_of(PAGE_SIZE), domains, flags); // the request was checked
+        block.own(raw, size.next_multiple_of(PAGE_SIZE), domains, flags);
         if device.has_listeners() {
             block.bo().announce();
         }
@@ -246,18 +254,17 @@ impl BoState {
 
 /// Requests a new BO and returns its handle.
 #[inline]
-fn ask(device: &Device, request: &BoRequest) -> Result<u32, CreateBoError> {
+fn ask(device: &Device, request: &BoRequest) -> Result<u32, KernelError> {
     let &BoRequest { size, alignment, domains, flags } = request;
-    request.check(device.info()).map_err(|rule| BrokenBoRule { size, domains, flags, rule })?;
     let subject = Subject::NewBo { size, alignment, domains, flags };
     let refused = |errno| KernelError { request: GemCreate::NAME, subject, errno };
     let mut argument = GemCreate { bo_size: size, alignment, domains: domains.bits(), domain_flags: flags.bits() };
     send(device.kernel(), &mut argument).map_err(refused)?;
     let answer = argument.answer().handle;
     if answer == size as u32 && is_untouched(&argument, request) {
-        return Ok(ask_again(device, request).map_err(refused)?);
+        return ask_again(device, request).map_err(refused);
     }
-    Ok(answers::handle(answer).map_err(refused)?)
+    answers::handle(answer).map_err(refused)
 }
 
 /// Returns `true` if the fields after the size still have the requested values. A kernel that answers clears all of them,
