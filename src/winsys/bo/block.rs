@@ -22,19 +22,98 @@
 
 use std::sync::atomic::AtomicU8;
 
-use triomphe::UniqueArc;
+use triomphe::{Arc, UniqueArc};
 
-use super::{bo::BoState, handle::Handle};
+use super::handle::Handle;
 use crate::{
     host_memory::unique,
     uapi::{Argument, GemCreateFlags, GemDomain, GemVa, VaFlags, VaOperation},
     vamgr::{GpuVa, VaLease, VaRange},
     winsys::{
-        BindError, Bo, Device, Event, HostMemory, KernelError, Misaligned, OutOfRange, PAGE_SIZE, UnsupportedVaFlags,
+        BindError, Device, Event, HostMemory, KernelError, Misaligned, OutOfRange, PAGE_SIZE, UnsupportedVaFlags,
         own::{send, send_quietly},
         release::{Release, release},
     },
 };
+
+/// A GEM buffer object. A `Bo` is a reference-counted handle: its clones are the same object and compare equal. Dropping
+/// the last clone closes the GEM handle; the kernel frees the storage once the GPU no longer uses it.
+///
+/// # Examples
+///
+/// ```
+/// use amdgpu_winsys::{uapi::{GemCreateFlags, GemDomain}, winsys::{Bo, BoRequest, Device}};
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let kernel = amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?);
+/// let device = Device::new(kernel)?;
+/// let request = BoRequest { size: 1 << 20, alignment: 0, domains: GemDomain::GTT, flags: GemCreateFlags::empty() };
+/// let bo = Bo::create(&device, request)?;
+/// let kept = bo.clone();
+/// drop(bo);
+/// assert_eq!(kept.size(), 1 << 20);
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Bo(pub(in crate::winsys) Arc<Block>);
+
+/// The BO of a block.
+#[derive(Debug)]
+pub(super) struct BoState {
+    pub(super) handle: Handle,
+    pub(super) size: u64,
+    pub(super) domains: GemDomain,
+    pub(super) flags: GemCreateFlags,
+}
+
+/// Two handles are equal if they refer to the same object.
+impl PartialEq for Bo {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self.state(), other.state())
+    }
+}
+
+impl Eq for Bo {}
+
+impl Bo {
+    /// Returns the BO's state.
+    #[inline]
+    pub(super) fn state(&self) -> &BoState {
+        self.0.bo()
+    }
+
+    /// Closes the GEM handle before the BO is dropped, if nothing else refers to the BO and it was neither shared nor named. Returns
+    /// the outcome, which the caller [reports](Handle::report_closed).
+    #[inline]
+    pub(super) fn close_unshared(&mut self) -> Option<Release> {
+        Arc::get_mut(&mut self.0).and_then(Block::close_unshared)
+    }
+}
+
+impl BoState {
+    /// Creates the state of a BO that does not exist yet.
+    #[inline]
+    pub(super) fn blank(device: &Device) -> Self {
+        let handle = Handle::blank(device.clone());
+        Self { handle, size: 0, domains: GemDomain::empty(), flags: GemCreateFlags::empty() }
+    }
+
+    /// Stores a handle without any other owner in a blank state, and charges it. Observers are not told: see
+    /// [`announce`](Self::announce).
+    #[inline]
+    pub(super) fn own(&mut self, raw: u32, size: u64, domains: GemDomain, flags: GemCreateFlags) {
+        let entry = self.handle.device().usage_tracker().enter_bo(domains, flags, size);
+        self.handle.open(raw, entry);
+        (self.size, self.domains, self.flags) = (size, domains, flags);
+    }
+
+    /// Reports the BO to the observers, once it owns its handle and its charge.
+    #[cold]
+    pub(super) fn announce(&self) {
+        let &Self { ref handle, size, domains, flags } = self;
+        tracing::trace!(handle = handle.raw(), size, ?domains, ?flags, "BO opened");
+        handle.device().notify(|| Event::BoOpened { handle: handle.raw(), size, domains, flags });
+    }
+}
 
 /// A BO, a binding, or a BO with its binding; see the module for the rules of its life.
 #[derive(Debug)]

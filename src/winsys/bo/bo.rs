@@ -1,11 +1,10 @@
-//! The buffer object and its creation.
+//! The creation of BOs, and what they can be asked.
 
 use amdgpu_hw::num::wide;
-use triomphe::{Arc, UniqueArc};
+use triomphe::UniqueArc;
 
 use super::{
-    block::Block,
-    handle::Handle,
+    block::{Block, Bo},
     request::{BoRequest, PAGE_SIZE},
 };
 use crate::uapi::{
@@ -13,8 +12,8 @@ use crate::uapi::{
     GemOp, GemWaitIdle,
 };
 use crate::winsys::{
-    BrokenBoRule, CreateBoError, Deadline, Device, Event, KernelError, Subject, UsageEntry, answers, kernel::send_raw,
-    own::send, release::Release,
+    BrokenBoRule, CreateBoError, Deadline, Device, KernelError, Subject, UsageEntry, answers, kernel::send_raw,
+    own::send,
 };
 
 /// The kernel's record of a BO's creation.
@@ -42,44 +41,6 @@ pub struct BoCreateInfo {
     pub flags: GemCreateFlags,
 }
 
-/// A GEM buffer object. A `Bo` is a reference-counted handle: its clones are the same object and compare equal. Dropping
-/// the last clone closes the GEM handle; the kernel frees the storage once the GPU no longer uses it.
-///
-/// # Examples
-///
-/// ```
-/// use amdgpu_winsys::{uapi::{GemCreateFlags, GemDomain}, winsys::{Bo, BoRequest, Device}};
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let kernel = amdgpu_sim::SimKernel::open(amdgpu_sim::profile("navi21").ok_or("no such chip")?);
-/// let device = Device::new(kernel)?;
-/// let request = BoRequest { size: 1 << 20, alignment: 0, domains: GemDomain::GTT, flags: GemCreateFlags::empty() };
-/// let bo = Bo::create(&device, request)?;
-/// let kept = bo.clone();
-/// drop(bo);
-/// assert_eq!(kept.size(), 1 << 20);
-/// # Ok(()) }
-/// ```
-#[derive(Clone, Debug)]
-pub struct Bo(pub(in crate::winsys) Arc<Block>);
-
-/// A BO of this file, in its block.
-#[derive(Debug)]
-pub(super) struct BoState {
-    pub(super) handle: Handle,
-    pub(super) size: u64,
-    pub(super) domains: GemDomain,
-    pub(super) flags: GemCreateFlags,
-}
-
-/// Two handles are equal if they refer to the same object.
-impl PartialEq for Bo {
-    fn eq(&self, other: &Self) -> bool {
-        std::ptr::eq(self.state(), other.state())
-    }
-}
-
-impl Eq for Bo {}
-
 impl Bo {
     /// Allocates a BO.
     ///
@@ -93,19 +54,6 @@ impl Bo {
     #[inline]
     pub fn create(device: &Device, request: BoRequest) -> Result<Self, CreateBoError> {
         Ok(NewBo::create(device, request)?.share())
-    }
-
-    /// Returns the BO's state.
-    #[inline]
-    pub(super) fn state(&self) -> &BoState {
-        self.0.bo()
-    }
-
-    /// Closes the GEM handle before the BO is dropped, if nothing else refers to the BO and it was neither shared nor named. Returns
-    /// the outcome, which the caller [reports](Handle::report_closed).
-    #[inline]
-    pub(super) fn close_unshared(&mut self) -> Option<Release> {
-        Arc::get_mut(&mut self.0).and_then(Block::close_unshared)
     }
 
     /// Returns the GEM handle, which is valid in the device's open file.
@@ -223,32 +171,6 @@ impl NewBo {
     #[inline]
     fn share(self) -> Bo {
         Bo(self.0.shareable())
-    }
-}
-
-impl BoState {
-    /// Creates the state of a BO that does not exist yet.
-    #[inline]
-    pub(super) fn blank(device: &Device) -> Self {
-        let handle = Handle::blank(device.clone());
-        Self { handle, size: 0, domains: GemDomain::empty(), flags: GemCreateFlags::empty() }
-    }
-
-    /// Stores a handle without any other owner in a blank state, and charges it. Observers are not told: see
-    /// [`announce`](Self::announce).
-    #[inline]
-    pub(super) fn own(&mut self, raw: u32, size: u64, domains: GemDomain, flags: GemCreateFlags) {
-        let entry = self.handle.device().usage_tracker().enter_bo(domains, flags, size);
-        self.handle.open(raw, entry);
-        (self.size, self.domains, self.flags) = (size, domains, flags);
-    }
-
-    /// Reports the BO to the observers, once it owns its handle and its charge.
-    #[cold]
-    pub(super) fn announce(&self) {
-        let &Self { ref handle, size, domains, flags } = self;
-        tracing::trace!(handle = handle.raw(), size, ?domains, ?flags, "BO opened");
-        handle.device().notify(|| Event::BoOpened { handle: handle.raw(), size, domains, flags });
     }
 }
 

@@ -1,6 +1,9 @@
 //! BOs created from a handle that the caller made.
 
-use super::{block::Block, bo::Bo, handle::SharedRoom};
+use super::{
+    block::{Block, Bo},
+    handle::SharedRoom,
+};
 use crate::winsys::{Device, HandleOwnership, ImportError};
 
 impl Bo {

@@ -3,7 +3,7 @@
 use amdgpu_hw::num::{count, index, wide};
 use zerocopy::FromZeros;
 
-use super::bo::Bo;
+use super::block::Bo;
 use crate::{
     uapi::{Argument, GemMetadata, METADATA_OP_GET, METADATA_OP_SET},
     winsys::{KernelError, OutOfRange, SetMetadataError, own::send},

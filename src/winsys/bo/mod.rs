@@ -16,7 +16,8 @@ mod userptr;
 pub(crate) use self::bo::NewBo;
 pub(super) use self::{block::Block, shared_handles::SharedHandles};
 pub use self::{
-    bo::{Bo, BoCreateInfo},
+    block::Bo,
+    bo::BoCreateInfo,
     metadata::{BoMetadata, BoWords},
     request::{BoRequest, PAGE_SIZE},
     rule_error::BoRuleError,

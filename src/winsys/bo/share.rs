@@ -5,8 +5,8 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use triomphe::UniqueArc;
 
 use super::{
-    block::Block,
-    bo::{Bo, BoCreateInfo, BoState},
+    block::{Block, Bo, BoState},
+    bo::BoCreateInfo,
     handle::{Handle, SharedRoom},
 };
 use crate::{

@@ -4,7 +4,10 @@ use std::ptr::NonNull;
 
 use amdgpu_hw::num::wide;
 
-use super::{block::Block, bo::Bo, request::PAGE_SIZE};
+use super::{
+    block::{Block, Bo},
+    request::PAGE_SIZE,
+};
 use crate::{
     uapi::{Argument, GemCreateFlags, GemDomain, GemUserptr, UserptrFlags},
     winsys::{BoRuleError, BrokenBoRule, Device, KernelError, Misaligned, UserMemoryError, answers, kernel::send_raw},
