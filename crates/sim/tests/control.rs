@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use amdgpu_layers::{Attempt, FaultInjector};
-use amdgpu_sim::{SimDevice, SimOptions, profile};
+use amdgpu_sim::{KernelRelease, LockupTimeout, SimDevice, SimOptions, profile};
 use amdgpu_uapi::Errno;
 use amdgpu_winsys::{
     cs::{CommandList, Fence, Queue, Stream, Submission, Target, pm4},
@@ -12,8 +12,11 @@ use amdgpu_winsys::{
     winsys::{self, Bo, BoRequest, Context, Deadline, Device, Ip, Mapping, Priority},
 };
 
+/// A card whose hangs reset the whole GPU, as Linux 6.12 has it.
 fn gpu() -> SimDevice {
-    SimDevice::new(profile("navi21").unwrap(), SimOptions::hanging_for(Duration::from_millis(200)))
+    let lockup_timeout = LockupTimeout::all(Duration::from_millis(200));
+    let options = SimOptions { lockup_timeout, ..SimOptions::of_kernel(KernelRelease::V6_12) };
+    SimDevice::new(profile("navi21").unwrap(), options)
 }
 
 /// A queue and a list that does nothing on it.

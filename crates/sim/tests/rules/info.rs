@@ -13,7 +13,7 @@ use amdgpu_winsys::{
 };
 use zerocopy::IntoBytes;
 
-use crate::support::{DATA, File, Rig, card, device, file, open};
+use crate::support::{DATA, File, Rig, card, device, file, hanging_for, open};
 
 const NOTHING: [u32; 4] = [0; 4];
 
@@ -123,7 +123,7 @@ fn without_power_management_no_sensor_exists() {
 // Checks R145.
 #[test]
 fn sensors_follow_what_the_rings_do() {
-    let options = SimOptions { power: true, strict: false, ..SimOptions::hanging_for(Duration::from_mins(1)) };
+    let options = SimOptions { power: true, strict: false, ..hanging_for(Duration::from_mins(1)) };
     let device = SimDevice::new(card().profile(), options);
     let rig = Rig::new(&device);
     let sensor = |kind| rig.file.info::<u32>(query::SENSOR, [kind, 0, 0, 0]);

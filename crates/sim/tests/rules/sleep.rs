@@ -12,7 +12,7 @@ use amdgpu_winsys::{
     winsys::Ip,
 };
 
-use crate::support::{Chunk, DATA, Job, Rig, card, open};
+use crate::support::{Chunk, DATA, Job, Rig, card, hanging_for, open, reference};
 
 /// The delay that the driver sets, milliseconds.
 const DELAY: u64 = 5000;
@@ -26,7 +26,7 @@ fn sleeper(options: SimOptions) -> SimDevice {
 }
 
 fn patient() -> SimDevice {
-    sleeper(SimOptions::hanging_for(Duration::from_mins(1)))
+    sleeper(hanging_for(Duration::from_mins(1)))
 }
 
 fn pass(device: &SimDevice, milliseconds: u64) {
@@ -150,7 +150,7 @@ fn work_displays_and_settings_keep_a_card_awake() {
         assert_eq!(set(setting, text), Err(Errno::EINVAL), "{text:?}");
     }
 
-    let shown = sleeper(SimOptions { display: "640x480".parse().ok(), ..SimOptions::default() });
+    let shown = sleeper(SimOptions { display: "640x480".parse().ok(), ..reference() });
     pass(&shown, 10 * DELAY);
     assert_eq!((shown.is_suspended(), file_of(&shown, "power/control").as_str()), (false, "auto"));
 }
@@ -161,7 +161,7 @@ fn drivers_do_not_suspend_every_chip() {
     for (chip, sleeps) in
         [("navi31", true), ("polaris10", true), ("vega10", false), ("pitcairn", false), ("renoir", false)]
     {
-        let options = SimOptions { runtime_pm: true, ..SimOptions::default() };
+        let options = SimOptions { runtime_pm: true, ..reference() };
         let device = SimDevice::new(amdgpu_sim::profile(chip).unwrap(), options);
         assert_eq!(device.has_runtime_pm(), sleeps, "{chip}");
         assert_eq!(device.write_setting(Setting::Control, b"auto").is_ok(), sleeps, "{chip}");

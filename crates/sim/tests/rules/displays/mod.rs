@@ -20,7 +20,7 @@ use amdgpu_winsys::uapi::{
 };
 use zerocopy::IntoBytes;
 
-use crate::support::{File, address_mut};
+use crate::support::{File, address_mut, reference};
 
 /// Ids in an array.
 type Ids = Vec<u32>;
@@ -111,7 +111,7 @@ fn lit(chip: &str) -> SimDevice {
 
 fn lit_with(chip: &str, display: &str) -> SimDevice {
     let display = Some(display.parse().unwrap());
-    SimDevice::new(profile(chip).unwrap(), SimOptions { display, ..SimOptions::default() })
+    SimDevice::new(profile(chip).unwrap(), SimOptions { display, ..reference() })
 }
 
 /// A client that sets modes.

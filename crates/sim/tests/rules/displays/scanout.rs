@@ -1,6 +1,6 @@
 //! Framebuffers, modes and page flips on a virtual display.
 
-use amdgpu_sim::{SimDevice, SimOptions, profile};
+use amdgpu_sim::{SimDevice, profile};
 use amdgpu_surface::{
     Chip, ChipRegisters,
     addr2::meta::MetaAddresser,
@@ -15,7 +15,7 @@ use amdgpu_winsys::uapi::{
 use zerocopy::FromBytes;
 
 use super::{Client, HEIGHT, PITCH, WIDTH, first_pixel, lit, lit_with, modifiers::in_formats};
-use crate::support::File;
+use crate::support::{File, reference};
 
 #[test]
 fn a_mode_shows_a_framebuffer_until_it_is_turned_off() {
@@ -318,7 +318,7 @@ fn blocks_that_are_cleared_by_their_codes_are_shown_in_their_colour() {
 
 #[test]
 fn without_a_display_nothing_is_scanned_out() {
-    let device = SimDevice::new(profile("navi21").unwrap(), SimOptions::default());
+    let device = SimDevice::new(profile("navi21").unwrap(), reference());
     let file = File(device.open_primary(false));
     assert_eq!(file.send(&mut { ModeFbCmd::ZEROED }), Err(Errno::EOPNOTSUPP));
     assert_eq!(file.send(&mut { ModeFbCmd2::ZEROED }), Err(Errno::EOPNOTSUPP));

@@ -11,7 +11,7 @@ use amdgpu_sim::{SimDevice, SimOptions, profile};
 use amdgpu_uapi::Errno;
 use amdgpu_winsys::winsys::Ip;
 
-use crate::support::{DATA, Rig, card, device};
+use crate::support::{DATA, Rig, card, device, hanging_for, reference};
 
 /// Offsets in the data: the programs, the picture of 64 x 64 pixels of four bytes, and the counts of samples.
 const VERTEX: u64 = 0x4000;
@@ -281,7 +281,7 @@ fn a_target_without_size_and_an_empty_scissor_draw_nothing_or_what_fits() {
 
 #[test]
 fn an_endless_pixel_shader_hangs_the_ring_and_is_reported() {
-    let options = SimOptions { shader_instructions: 50_000, strict: false, ..SimOptions::default() };
+    let options = SimOptions { shader_instructions: 50_000, strict: false, ..reference() };
     let device = SimDevice::new(profile("navi21").unwrap(), options);
     let rig = Rig::new(&device);
     let mut draw = Draw::new(GfxLevel::Gfx10_3);
@@ -293,7 +293,7 @@ fn an_endless_pixel_shader_hangs_the_ring_and_is_reported() {
 
 #[test]
 fn a_draw_of_four_thousand_million_vertices_ends_with_its_job() {
-    let options = SimOptions { strict: false, ..SimOptions::hanging_for(Duration::from_millis(150)) };
+    let options = SimOptions { strict: false, ..hanging_for(Duration::from_millis(150)) };
     let device = SimDevice::new(profile("navi21").unwrap(), options);
     let rig = Rig::new(&device);
     let mut draw = Draw::new(GfxLevel::Gfx10_3).with("PA_SC_VPORT_SCISSOR_0_BR", 0);

@@ -14,7 +14,7 @@ use amdgpu_winsys::{
     winsys::Ip,
 };
 
-use crate::support::{Chunk, DATA, Rig, is_readable, sync_file_info};
+use crate::support::{Chunk, DATA, Rig, is_readable, reference, sync_file_info};
 
 /// Within which a job ends that is told to.
 const AT_ONCE: Duration = Duration::from_millis(100);
@@ -200,7 +200,7 @@ fn delay() -> Duration {
 
 /// A card whose waves are executed on one thread, which needs no others to be told of the end.
 fn one_thread(lockup_timeout: LockupTimeout) -> SimDevice {
-    let options = SimOptions { lockup_timeout, strict: false, shader_threads: 1, ..SimOptions::default() };
+    let options = SimOptions { lockup_timeout, strict: false, shader_threads: 1, ..reference() };
     SimDevice::new(profile("navi21").unwrap(), options)
 }
 

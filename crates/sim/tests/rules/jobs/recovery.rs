@@ -9,7 +9,7 @@ use amdgpu_winsys::{
     winsys::Ip,
 };
 
-use crate::support::{Chunk, DATA, HANG, Job, Rig, card, long};
+use crate::support::{Chunk, DATA, HANG, Job, Rig, card, long, reference};
 
 const STOPPED: Result<(), Errno> = Err(Errno::ENODATA);
 const LOST: Result<(), Errno> = Err(Errno::ECANCELED);
@@ -51,7 +51,7 @@ fn killing_the_waves_of_a_job_ends_it_alone_and_what_is_behind_it_runs() {
 #[test]
 fn each_kind_of_ring_has_its_own_timeout() {
     let lockup_timeout = LockupTimeout { gfx: HANG, ..LockupTimeout::all(Duration::MAX) };
-    let options = SimOptions { lockup_timeout, strict: false, ..SimOptions::default() };
+    let options = SimOptions { lockup_timeout, strict: false, ..reference() };
     let device = SimDevice::new(profile("navi21").unwrap(), options);
     let rig = Rig::new(&device);
     let run = |ip| {
@@ -120,7 +120,7 @@ fn a_stuck_front_end_or_a_copy_engine_is_beyond_soft_recovery() {
 // Checks R125.
 #[test]
 fn a_ring_that_is_reset_alone_takes_its_job_and_no_others() {
-    let device = card_with(SimOptions { ring_reset: true, ..SimOptions::default() });
+    let device = card_with(SimOptions { ring_reset: true, ..reference() });
     let (rig, other) = (Rig::new(&device), Rig::new(&device));
     let held = device.hold_ring(Ip::Gfx, 0);
     // Soft recovery comes first; where it helps there is no reset.
@@ -145,7 +145,7 @@ fn a_ring_that_is_reset_alone_takes_its_job_and_no_others() {
 #[test]
 fn what_a_submission_does_not_list_faults_on_a_strict_device_only() {
     for (strict, expected) in [(true, 0), (false, 7)] {
-        let rig = Rig::new(&SimDevice::new(profile("navi21").unwrap(), SimOptions { strict, ..SimOptions::default() }));
+        let rig = Rig::new(&SimDevice::new(profile("navi21").unwrap(), SimOptions { strict, ..reference() }));
         let program = rig.store(Ip::Compute, 4, 7);
         let job = Job::new(rig.context).with(Chunk::ib(Ip::Compute, 0, rig.ib(&program)));
         let seq = job.with(Chunk::bos(&[rig.ibs])).send(&rig.file).unwrap();

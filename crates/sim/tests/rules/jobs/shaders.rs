@@ -13,7 +13,7 @@ use amdgpu_sim::{LockupTimeout, ShaderWatch, SimDevice, SimOptions, TracedWaves,
 use amdgpu_uapi::Errno;
 use amdgpu_winsys::winsys::Ip;
 
-use crate::support::{DATA, HANG, Rig, card};
+use crate::support::{DATA, HANG, Rig, card, hanging_for, reference};
 
 /// Offset of the program in the data.
 const PROGRAM: u64 = 0x4000;
@@ -70,7 +70,7 @@ fn a_dispatch_computes_on_the_memory_of_its_job_on_every_ring_and_in_both_wave_s
 
 #[test]
 fn dispatches_are_counted_alone_where_shaders_are_off() {
-    let options = SimOptions { shaders: false, strict: false, ..SimOptions::default() };
+    let options = SimOptions { shaders: false, strict: false, ..reference() };
     let device = SimDevice::new(profile("navi21").unwrap(), options);
     let rig = Rig::new(&device);
     dispatch(&rig, Ip::Compute, WaveSize::Wave64, (&STORE_NUMBERS, 1), DATA + RESULTS).unwrap();
@@ -90,7 +90,7 @@ fn an_illegal_instruction_hangs_the_ring_and_is_told_with_its_address_and_bytes(
 
 #[test]
 fn a_shader_that_never_ends_hangs_the_ring_when_its_budget_is_used_up() {
-    let options = SimOptions { shader_instructions: 1000, strict: false, ..SimOptions::hanging_for(HANG) };
+    let options = SimOptions { shader_instructions: 1000, strict: false, ..hanging_for(HANG) };
     let device = SimDevice::new(profile("navi21").unwrap(), options);
     let rig = Rig::new(&device);
     assert!(run(&rig, Ip::Gfx, WaveSize::Wave32, (&[0xbf82_ffff], 1), 0).is_err());
@@ -151,7 +151,7 @@ impl Write for Log {
 
 #[test]
 fn a_wave_that_stores_to_a_watched_address_hangs_there_and_its_lane_is_told() {
-    let options = SimOptions { strict: false, ..SimOptions::hanging_for(HANG) };
+    let options = SimOptions { strict: false, ..hanging_for(HANG) };
     let device = SimDevice::new(profile("navi21").unwrap(), options);
     let rig = Rig::new(&device);
     let address = DATA + RESULTS + 4 * 70;
@@ -202,7 +202,7 @@ fn lanes_load_from_any_page_and_those_without_one_get_nothing() {
 /// Runs a program on a device whose dispatches have some threads; returns the results and the complaints, or the error of the job.
 fn on_threads(threads: usize, program: (&[&str], u32), memory: u64) -> (Result<Vec<u32>, Errno>, Vec<String>) {
     // Long enough for the work in a build without optimisation, on a machine that does much else.
-    let options = SimOptions { strict: false, shader_threads: threads, ..SimOptions::hanging_for(PATIENCE) };
+    let options = SimOptions { strict: false, shader_threads: threads, ..hanging_for(PATIENCE) };
     let device = SimDevice::new(profile("navi21").unwrap(), options);
     let rig = Rig::new(&device);
     let ended = dispatch(&rig, Ip::Compute, WaveSize::Wave64, program, DATA + RESULTS);
@@ -293,7 +293,7 @@ fn a_dispatch_of_many_threads_ends_with_its_budget_or_its_device() {
             shader_threads: threads,
             shader_instructions: 200_000,
             strict: false,
-            ..SimOptions::hanging_for(PATIENCE)
+            ..hanging_for(PATIENCE)
         };
         let device = SimDevice::new(profile("navi21").unwrap(), options);
         let rig = Rig::new(&device);

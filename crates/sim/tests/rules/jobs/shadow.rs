@@ -9,7 +9,7 @@ use amdgpu_winsys::{
     winsys::Ip,
 };
 
-use crate::support::{Chunk, DATA, Job, Rig, encode, long};
+use crate::support::{Chunk, DATA, Job, Rig, encode, long, reference};
 
 /// Bytes of the area, as Linux tells it of GFX11 (`MQD_SHADOW_BASE_SIZE` of `gfx_v11_0.c`).
 const SIZE: u64 = 73_728;
@@ -26,7 +26,7 @@ fn chip(shadows: bool) -> SimDevice {
         (info.shadow_size, info.shadow_alignment) = (SIZE as u32, 256);
         (info.csa_size, info.csa_alignment) = (484, 256);
     }
-    SimDevice::new(profile, SimOptions { strict: false, ..SimOptions::default() })
+    SimDevice::new(profile, SimOptions { strict: false, ..reference() })
 }
 
 fn register() -> pm4::Register {

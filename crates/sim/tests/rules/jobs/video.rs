@@ -6,7 +6,7 @@ use amdgpu_winsys::{
     winsys::Ip,
 };
 
-use crate::support::{Chunk, HANG, IBS, Job, PAGE, Rig, open};
+use crate::support::{Chunk, HANG, IBS, Job, PAGE, Rig, hanging_for, open};
 
 const VIDEO: [Ip; 6] = [Ip::Uvd, Ip::Vce, Ip::UvdEnc, Ip::VcnDec, Ip::VcnEnc, Ip::VcnJpeg];
 /// Version of the driver's block, rings, discovery version, instances.
@@ -17,7 +17,7 @@ const DEC_NOP: [u32; 2] = [0x81ff, 0];
 const JPEG_NOP: [u32; 2] = [0x6000_0000, 0];
 
 fn with_video(name: &str) -> SimDevice {
-    let options = SimOptions { strict: false, video: true, ..SimOptions::hanging_for(HANG) };
+    let options = SimOptions { strict: false, video: true, ..hanging_for(HANG) };
     SimDevice::new(profile(name).unwrap(), options)
 }
 
@@ -95,7 +95,7 @@ fn video_engines_follow_from_the_chip_where_asked_for() {
 #[test]
 fn captured_video_engines_are_taken_as_they_are_and_none_by_default() {
     let chip = profile("navi21").unwrap();
-    let bare = SimDevice::new(chip, SimOptions::hanging_for(HANG));
+    let bare = SimDevice::new(chip, hanging_for(HANG));
     assert!(VIDEO.iter().all(|&ip| ip_info(&bare, ip) == InfoHwIp::ZEROED));
     let mut capture: serde_json::Value = serde_json::from_str(&chip.to_capture()).unwrap();
     capture["hw_ip"]["vcn_jpeg"] =
@@ -104,7 +104,7 @@ fn captured_video_engines_are_taken_as_they_are_and_none_by_default() {
     let captured = Profile::from_capture(capture.to_string()).unwrap();
     assert_eq!(Profile::from_capture(captured.to_capture()).unwrap(), captured);
     for video in [false, true] {
-        let device = SimDevice::new(&captured, SimOptions { video, ..SimOptions::hanging_for(HANG) });
+        let device = SimDevice::new(&captured, SimOptions { video, ..hanging_for(HANG) });
         assert_eq!(ip_info(&device, Ip::VcnJpeg), captured.video[0].block);
         assert_eq!(ip_info(&device, Ip::VcnDec), InfoHwIp::ZEROED);
         assert_eq!(open(&device).info::<u32>(query::HW_IP_COUNT, [Ip::VcnJpeg as u32, 0, 0, 0]), Ok(5));

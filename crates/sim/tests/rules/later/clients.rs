@@ -17,7 +17,7 @@ use amdgpu_winsys::{
 };
 
 use super::{card_with, with_and_without};
-use crate::support::{Chunk, File, PAGE, Rig, address, ioctl_on, open, owned, sync_file_info};
+use crate::support::{Chunk, File, PAGE, Rig, address, ioctl_on, open, owned, reference, sync_file_info};
 
 const POINT: u32 = SYNC_FILE | SYNC_FILE_OF_POINT;
 
@@ -219,7 +219,7 @@ fn the_library_exports_points_with_one_request_where_the_kernel_can() {
     for (features, minor, has_them) in
         [(Features::SYNCOBJ_POINTS, 64, true), (Features::empty(), 64, false), (Features::empty(), 61, false)]
     {
-        let options = SimOptions { features, drm_minor: minor, ..SimOptions::default() };
+        let options = SimOptions { features, drm_minor: minor, ..reference() };
         let kernel = Arc::new(FaultInjector::new(SimDevice::new(profile("navi21").unwrap(), options).open()));
         let client = Device::new(Arc::clone(&kernel)).unwrap();
         let timeline = Syncobj::new(&client, false).unwrap();

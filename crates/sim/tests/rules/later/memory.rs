@@ -9,7 +9,7 @@ use amdgpu_winsys::uapi::{
 };
 
 use super::{card_with, with_and_without};
-use crate::support::{File, PAGE, RWX, Range, address, address_mut, card, open};
+use crate::support::{File, PAGE, RWX, Range, address, address_mut, card, open, reference};
 
 const VA: u64 = 0x100_0000;
 
@@ -87,7 +87,7 @@ fn each_handle_is_listed_in_rising_order_with_its_alignment_in_bytes() {
 #[test]
 fn a_bo_of_another_device_is_an_import() {
     let device = card_with(Features::LIST_HANDLES);
-    let other = device.machine().add(amdgpu_sim::profile("renoir").unwrap(), amdgpu_sim::SimOptions::default());
+    let other = device.machine().add(amdgpu_sim::profile("renoir").unwrap(), reference());
     let (file, far) = (open(&device), open(&other));
     file.open_dma_buf(&far.dma_buf(far.create(PAGE), PRIME_CLOEXEC).unwrap()).unwrap();
     file.create(PAGE);

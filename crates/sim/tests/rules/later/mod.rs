@@ -10,11 +10,11 @@ mod submission;
 
 use amdgpu_sim::{Features, KernelRelease, SimDevice, SimOptions, profile};
 
-use crate::support::{File, open};
+use crate::support::{File, open, reference};
 
 /// A card with a kernel of these features, and no others.
 fn card_with(features: Features) -> SimDevice {
-    let options = SimOptions { strict: false, features, ..SimOptions::default() };
+    let options = SimOptions { strict: false, features, ..reference() };
     SimDevice::new(profile("navi21").unwrap(), options)
 }
 

@@ -6,7 +6,7 @@ use amdgpu_sim::{Features, KernelRelease, LockupTimeout, SimDevice, SimOptions, 
 use amdgpu_uapi::{Errno, WedgedEvent};
 use amdgpu_winsys::{uapi::CtxStateFlags, winsys::Ip};
 
-use crate::support::{HANG, Rig, long};
+use crate::support::{HANG, Rig, long, reference};
 
 const GUILTY: CtxStateFlags = CtxStateFlags::GUILTY.union(CtxStateFlags::RESET);
 
@@ -174,7 +174,7 @@ fn the_block_of_old_chips_is_reset_before_the_gpu_and_the_oldest_job_of_each_of_
 #[test]
 fn files_of_resets_name_what_each_kernel_does() {
     let gfx = |chip, features| {
-        let device = SimDevice::new(profile(chip).unwrap(), SimOptions { features, ..SimOptions::default() });
+        let device = SimDevice::new(profile(chip).unwrap(), SimOptions { features, ..reference() });
         reset_files(&device).into_iter().find(|(name, _)| *name == "gfx_reset_mask").map(|(_, text)| text)
     };
     let of = |chip, release| gfx(chip, Features::of(release));

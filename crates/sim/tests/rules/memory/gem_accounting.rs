@@ -7,7 +7,7 @@ use amdgpu_winsys::{
     winsys::Ip,
 };
 
-use crate::support::{Chunk, DATA, Job, PAGE, Rig, card, device, open, patient_card};
+use crate::support::{Chunk, DATA, Job, PAGE, Rig, card, device, open, patient_card, reference};
 
 const MIB: u64 = 1 << 20;
 
@@ -51,7 +51,7 @@ fn usage_follows_placement() {
 // Checks R119.
 #[test]
 fn the_kernels_own_memory_counts_as_used_and_stays() {
-    let options = SimOptions { kernel_vram: 24 * MIB, ..SimOptions::default() };
+    let options = SimOptions { kernel_vram: 24 * MIB, ..reference() };
     let device = SimDevice::new(profile("navi21").unwrap(), options);
     let file = open(&device);
     assert_eq!(file.info(query::VRAM_USAGE, [0; 4]), Ok(24 * MIB));
@@ -60,7 +60,7 @@ fn the_kernels_own_memory_counts_as_used_and_stays() {
     assert!(device.memory_info().vram.heap_usage <= total);
     drop(file);
     assert_eq!(device.census().vram_bytes, 24 * MIB, "nothing evicts it");
-    let greedy = SimOptions { kernel_vram: u64::MAX, ..SimOptions::default() };
+    let greedy = SimOptions { kernel_vram: u64::MAX, ..reference() };
     let complaints = SimDevice::new(profile("navi21").unwrap(), greedy).complaints();
     assert!(complaints.iter().any(|one| one.contains("the kernel's own")), "{complaints:?}");
 }

@@ -25,8 +25,8 @@ use nix::{
 };
 
 use crate::support::{
-    Chunk, DATA, File, Job, PAGE, Rig, address_mut, card, ioctl_on, is_readable, open, owned, patient_card,
-    sync_file_info,
+    Chunk, DATA, File, Job, PAGE, Rig, address_mut, card, hanging_for, ioctl_on, is_readable, open, owned,
+    patient_card, sync_file_info,
 };
 
 const SHARED: u32 = PRIME_CLOEXEC | PRIME_RDWR;
@@ -37,7 +37,7 @@ const SOON: u16 = 20_000;
 /// A card and an APU in one machine, neither of which gives up a job while the test runs.
 fn two_devices() -> (SimMachine, SimDevice, SimDevice) {
     let machine = SimMachine::new();
-    let options = SimOptions { strict: false, ..SimOptions::hanging_for(Duration::from_mins(1)) };
+    let options = SimOptions { strict: false, ..hanging_for(Duration::from_mins(1)) };
     let [card, apu] = ["navi21", "renoir"].map(|name| machine.add(profile(name).unwrap(), options));
     (machine, card, apu)
 }

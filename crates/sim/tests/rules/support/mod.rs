@@ -8,7 +8,7 @@ mod shared;
 
 use std::{ffi::c_void, ptr::NonNull, time::Duration};
 
-use amdgpu_sim::{SimDevice, SimKernel, SimOptions, profile};
+use amdgpu_sim::{KernelRelease, LockupTimeout, SimDevice, SimKernel, SimOptions, profile};
 use amdgpu_uapi::Errno;
 use amdgpu_winsys::{
     uapi::{
@@ -32,6 +32,16 @@ pub(crate) const PAGE: u64 = 4096;
 /// Time that a hanging job may hang in a test.
 pub(crate) const HANG: Duration = Duration::from_millis(30);
 
+/// The options of the kernel that has the rules R1 to R171: Linux 6.12.
+pub(crate) fn reference() -> SimOptions {
+    SimOptions::of_kernel(KernelRelease::V6_12)
+}
+
+/// The same with another lockup timeout.
+pub(crate) fn hanging_for(time: Duration) -> SimOptions {
+    SimOptions { lockup_timeout: LockupTimeout::all(time), ..reference() }
+}
+
 /// A card with more VRAM than the CPU can see, whose stuck rings are given up soon. Like the kernel, and unlike a strict
 /// device, it lets jobs touch what they do not list.
 pub(crate) fn card() -> SimDevice {
@@ -40,7 +50,7 @@ pub(crate) fn card() -> SimDevice {
 
 /// A chip by name, likewise.
 pub(crate) fn device(name: &str) -> SimDevice {
-    SimDevice::new(profile(name).unwrap(), SimOptions { strict: false, ..SimOptions::hanging_for(HANG) })
+    SimDevice::new(profile(name).unwrap(), SimOptions { strict: false, ..hanging_for(HANG) })
 }
 
 /// A card on which nothing is given up while the test runs.
@@ -50,7 +60,7 @@ pub(crate) fn patient_card() -> SimDevice {
 
 /// A chip by name, likewise.
 pub(crate) fn patient(name: &str) -> SimDevice {
-    let options = SimOptions { strict: false, ..SimOptions::hanging_for(Duration::from_mins(1)) };
+    let options = SimOptions { strict: false, ..hanging_for(Duration::from_mins(1)) };
     SimDevice::new(profile(name).unwrap(), options)
 }
 

@@ -19,7 +19,8 @@ use amdgpu_winsys::{
 use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 
 use crate::support::{
-    Chunk, File, Rig, address, card, eventfd, file, ioctl_on, is_readable, open, patient_card, sync_file_info,
+    Chunk, File, Rig, address, card, eventfd, file, hanging_for, ioctl_on, is_readable, open, patient_card,
+    sync_file_info,
 };
 
 /// Longer than any job of these tests takes, in ms.
@@ -350,7 +351,7 @@ fn a_waiter_keeps_the_fence_that_a_reset_takes_away() {
 #[test]
 fn devices_of_one_machine_take_each_others_fences() {
     let machine = amdgpu_sim::SimMachine::new();
-    let options = amdgpu_sim::SimOptions::hanging_for(std::time::Duration::from_mins(1));
+    let options = hanging_for(std::time::Duration::from_mins(1));
     let [one, other] = ["navi21", "renoir"].map(|name| machine.add(amdgpu_sim::profile(name).unwrap(), options));
     let (rig, syncobj) = busy(&one);
     let file = open(&other);

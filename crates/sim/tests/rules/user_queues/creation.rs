@@ -10,7 +10,7 @@ use amdgpu_winsys::{
 };
 
 use super::rig::{Bench, card, doorbell, newer};
-use crate::support::{File, PAGE, open};
+use crate::support::{File, PAGE, open, reference};
 
 const ENOTSUPP: Errno = Errno::from_raw(524);
 
@@ -48,7 +48,7 @@ fn they_are_refused_where_they_are_off_or_the_chip_is_older() {
         assert_eq!(doorbell(file), Err(Errno::EINVAL));
     }
     assert_eq!(older.info::<UqFwAreas>(query::UQ_FW_AREAS, [0; 4]), Err(Errno::EOPNOTSUPP));
-    let before = with("navi31", SimOptions { user_queues: true, ..SimOptions::default() });
+    let before = with("navi31", SimOptions { user_queues: true, ..reference() });
     assert_eq!(before.send(&mut { UserqSignal::ZEROED }), Err(Errno::EINVAL), "Linux 6.12 has no such request");
     assert_eq!(before.info::<UqFwAreas>(query::UQ_FW_AREAS, [0; 4]), Err(Errno::EINVAL));
 }
