@@ -21,6 +21,9 @@ use nix::{
 
 use crate::hangs;
 
+/// The group of udevd's events.
+const UDEV_EVENTS: u32 = 2;
+
 fn open() -> OwnedFd {
     let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
     socket(AddressFamily::Netlink, SockType::Raw, flags, SockProtocol::NetlinkKObjectUEvent).expect("a socket")
@@ -38,11 +41,30 @@ fn is_readable(socket: &OwnedFd, time: Duration) -> bool {
     false
 }
 
+/// Receives the event that udevd makes of the kernel's.
+fn expect_of_udevd(socket: &OwnedFd, event: &[u8]) {
+    assert!(is_readable(socket, Duration::from_secs(30)), "no event for libudev");
+    let (mut bytes, mut control) = ([0; LONGEST_UEVENT], cmsg_space!(UnixCredentials));
+    let mut parts = [IoSliceMut::new(&mut bytes)];
+    let received = recvmsg::<NetlinkAddr>(socket.as_raw_fd(), &mut parts, Some(&mut control), MsgFlags::empty());
+    let received = received.expect("an event for libudev");
+    assert_eq!(received.address.expect("an address").groups(), UDEV_EVENTS);
+    let mut beside = received.cmsgs().expect("control messages");
+    let Some(ControlMessageOwned::ScmCredentials(credentials)) = beside.next() else { panic!("no credentials") };
+    assert_eq!(credentials.uid(), 0, "root's");
+    let len = received.bytes;
+    let properties = event.iter().position(|&byte| byte == 0).map(|end| &event[end + 1..]);
+    assert!(bytes.starts_with(b"libudev\0\xfe\xed\xca\xfe"), "{:?}", &bytes[..len]);
+    assert_eq!(Some(&bytes[40..len]), properties);
+}
+
 /// A job times out while sockets listen, as those of libudev do. What they hear is `nothing`, of a `reset`, or of its `culprit`.
 pub(crate) fn uevents(arguments: &[String]) {
     let told = arguments.first().map_or("", String::as_str);
-    let (listening, unbound) = (open(), open());
+    let (listening, udev, unbound) = (open(), open(), open());
     bind(listening.as_raw_fd(), &NetlinkAddr::new(0, KERNEL_UEVENTS)).expect("a group");
+    setsockopt(&udev, PassCred, &true).expect("credentials");
+    bind(udev.as_raw_fd(), &NetlinkAddr::new(0, UDEV_EVENTS)).expect("a group");
     assert_eq!(bind(listening.as_raw_fd(), &nix::sys::socket::UnixAddr::new("/x").unwrap()), Err(Errno::EINVAL));
     let own: NetlinkAddr = getsockname(listening.as_raw_fd()).expect("an address");
     assert_eq!(own.pid(), std::process::id());
@@ -71,9 +93,10 @@ pub(crate) fn uevents(arguments: &[String]) {
     assert!(fs::metadata(format!("/sys{}", event.path)).is_ok_and(|about| about.is_dir()), "{event:?}");
     let culprit = (told == "culprit").then(|| (std::process::id(), "guest".to_owned()));
     assert_eq!(event.process, culprit);
+    expect_of_udevd(&udev, &event.to_message(0, 1));
     let later = open();
     bind(later.as_raw_fd(), &NetlinkAddr::new(0, KERNEL_UEVENTS)).expect("a group");
-    for socket in [&listening, &unbound, &later] {
+    for socket in [&listening, &udev, &unbound, &later] {
         assert!(!is_readable(socket, Duration::from_millis(500)), "one event for those that listened");
     }
 }

@@ -1,16 +1,17 @@
 //! Netlink sockets for the kernel's events (NETLINK_KOBJECT_UEVENT).
 //!
 //! In a world such a socket is one of the server's, which sends the events of the simulated kernel. The hooks make it look like a
-//! netlink socket: it is bound to groups, and what it receives comes from the kernel. The host's events are not received.
+//! netlink socket: it is bound to groups, and what it receives comes from the kernel, or from udevd if it is for libudev. The host's
+//! events are not received.
 
 use std::{
     ffi::{c_int, c_void},
     os::fd::IntoRawFd as _,
-    ptr,
+    ptr, slice,
     sync::atomic::{AtomicBool, Ordering},
 };
 
-use amdgpu_sim_world::{Call, is_server_thread, is_uevent_socket};
+use amdgpu_sim_world::{Call, UDEV_EVENTS, is_server_thread, is_udev_event, is_uevent_socket};
 use libc::{msghdr, size_t, sockaddr, sockaddr_nl, socklen_t, ssize_t, ucred};
 use nix::{
     errno::Errno,
@@ -26,6 +27,8 @@ use crate::{
 
 /// `true` if this process has ever opened one. In a program that was started with an open one, that stays a plain socket.
 static ANY: AtomicBool = AtomicBool::new(false);
+/// The number of the process that stands for udevd.
+const UDEVD: u32 = 1;
 /// The size of a netlink address.
 const ADDRESS: usize = size_of::<sockaddr_nl>();
 
@@ -192,8 +195,10 @@ unsafe extern "C" fn recvfrom(
     // SAFETY: what the program passed.
     let received = unsafe { real::recvfrom(fd, out, size, flags, address, len) };
     if let Some(room) = room.filter(|_| received >= 0) {
+        // SAFETY: as many bytes were received, unless there was less room for them.
+        let (pid, groups) = unsafe { sender(out, size.min(received.unsigned_abs())) };
         // SAFETY: the caller's promise: room for as many bytes as it said.
-        let written = unsafe { write_address(&netlink_address(0, amdgpu_uapi::KERNEL_UEVENTS), address.cast(), room) };
+        let written = unsafe { write_address(&netlink_address(pid, groups), address.cast(), room) };
         // SAFETY: not null, as `room` says, and the caller's promise.
         unsafe { ptr::write_unaligned(len, written) };
     }
@@ -219,21 +224,40 @@ unsafe extern "C" fn recvmsg(fd: c_int, message: *mut msghdr, flags: c_int) -> s
         // SAFETY: the call succeeded, so the header is valid, and nobody else uses it during the call.
         let message = unsafe { &mut *message };
         // SAFETY: all that the header points at is valid too; the name has as much room as before.
-        unsafe { come_from_the_kernel(message, room) };
+        unsafe { come_from_root(message, room, received.unsigned_abs()) };
     }
     received
 }
 
-/// Makes a received message one of the kernel: its address, and the credentials beside it.
+/// Returns who sends a datagram: the number of the process, and the group.
 ///
 /// # Safety
 ///
-/// `message` was filled in by `recvmsg`, and its name has room for `room` bytes.
-unsafe fn come_from_the_kernel(message: &mut msghdr, room: usize) {
-    let kernel = netlink_address(0, amdgpu_uapi::KERNEL_UEVENTS);
+/// The datagram has `len` bytes, which are not written during the call.
+unsafe fn sender(datagram: *const c_void, len: usize) -> (u32, u32) {
+    // SAFETY: the caller's promise; there may be no place for no bytes.
+    let datagram = if len == 0 { &[] } else { unsafe { slice::from_raw_parts(datagram.cast::<u8>(), len) } };
+    if is_udev_event(datagram) { (UDEVD, UDEV_EVENTS) } else { (0, amdgpu_uapi::KERNEL_UEVENTS) }
+}
+
+/// Makes a received message one of the kernel or of udevd: its address, and the credentials beside it.
+///
+/// # Safety
+///
+/// `message` was filled in by `recvmsg` with `received` bytes, and its name has room for `room` bytes.
+unsafe fn come_from_root(message: &mut msghdr, room: usize, received: usize) {
+    let (start, len) = if message.msg_iovlen == 0 {
+        (ptr::null_mut(), 0)
+    } else {
+        // SAFETY: the first part of a valid list.
+        let first = unsafe { ptr::read_unaligned(message.msg_iov) };
+        (first.iov_base, first.iov_len.min(received))
+    };
+    // SAFETY: the first part was filled first.
+    let (pid, groups) = unsafe { sender(start, len) };
     if !message.msg_name.is_null() {
         // SAFETY: the caller's promise.
-        message.msg_namelen = unsafe { write_address(&kernel, message.msg_name, room) };
+        message.msg_namelen = unsafe { write_address(&netlink_address(pid, groups), message.msg_name, room) };
     }
     // SAFETY: the control messages are those that the kernel has just written.
     let mut next = unsafe { libc::CMSG_FIRSTHDR(message) };
@@ -243,7 +267,7 @@ unsafe fn come_from_the_kernel(message: &mut msghdr, room: usize) {
         let has_credentials = (head.cmsg_level, head.cmsg_type) == (libc::SOL_SOCKET, libc::SCM_CREDENTIALS);
         // SAFETY: arithmetic on a constant.
         if has_credentials && head.cmsg_len >= unsafe { libc::CMSG_LEN(size_of::<ucred>() as u32) } as usize {
-            let root = ucred { pid: 0, uid: 0, gid: 0 };
+            let root = ucred { pid: pid.cast_signed(), uid: 0, gid: 0 };
             // SAFETY: arithmetic on the address of a whole header.
             let data = unsafe { libc::CMSG_DATA(next) };
             // SAFETY: the message has room for credentials, as its length says.

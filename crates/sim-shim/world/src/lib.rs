@@ -35,6 +35,7 @@ mod table;
 mod text;
 mod tree;
 mod trust;
+mod udev;
 mod uevents;
 #[expect(unsafe_code, reason = "messages with descriptors, on the stack")]
 mod wire;
@@ -47,6 +48,7 @@ pub use self::{
     settings::{load, options},
     text::text_file,
     tree::directory::{CLASSES, Directory, Layout, SW_SYNC},
+    udev::{UDEV_EVENTS, is_udev_event},
     wire::{Call, Message},
 };
 

@@ -13,7 +13,10 @@ use nix::{
 };
 use parking_lot::Mutex;
 
-use crate::name::uevent_socket_name;
+use crate::{
+    name::uevent_socket_name,
+    udev::{UDEV_EVENTS, udev_event},
+};
 
 /// The maximum number of sockets in a world.
 const MOST: usize = 256;
@@ -58,9 +61,13 @@ impl Listeners {
         for listener in &mut *open {
             listener.read_groups();
             let flags = MsgFlags::MSG_DONTWAIT | MsgFlags::MSG_NOSIGNAL;
-            let is_bound = listener.groups & KERNEL_UEVENTS != 0;
-            for event in events.iter().filter(|event| is_bound && event.number > listener.last) {
-                let _ = send(listener.end.as_raw_fd(), &event.message, flags);
+            for event in events.iter().filter(|event| event.number > listener.last) {
+                if listener.groups & KERNEL_UEVENTS != 0 {
+                    let _ = send(listener.end.as_raw_fd(), &event.message, flags);
+                }
+                if listener.groups & UDEV_EVENTS != 0 {
+                    let _ = send(listener.end.as_raw_fd(), &udev_event(&event.message), flags);
+                }
             }
             listener.last = newest.number.max(listener.last);
         }
@@ -112,16 +119,16 @@ mod tests {
     fn only_bound_sockets_hear_and_only_what_comes_after_their_opening() {
         let listeners = Listeners::default();
         assert!(!listeners.is_any());
-        let [unbound, other, bound] = [(); 3].map(|()| listeners.open("world", 1).unwrap());
-        for (socket, groups) in [(&other, 2_u32), (&bound, 1)] {
+        let [unbound, other, bound, both] = [(); 4].map(|()| listeners.open("world", 1).unwrap());
+        for (socket, groups) in [(&other, 4_u32), (&bound, 1), (&both, 3)] {
             nix::unistd::write(socket, &groups.to_ne_bytes()).unwrap();
         }
         let (first, second) = (event(1), event(2));
         listeners.tell(&[first.clone(), second.clone()]);
-        assert_eq!([&unbound, &other, &bound].map(heard), [0, 0, 1]);
+        assert_eq!([&unbound, &other, &bound, &both].map(heard), [0, 0, 1, 2]);
         listeners.tell(&[first, second]);
         assert_eq!(heard(&bound), 0, "once");
-        drop((unbound, other, bound));
+        drop((unbound, other, bound, both));
         listeners.tell(&[event(3)]);
         assert!(!listeners.is_any(), "closed sockets are forgotten");
     }
