@@ -96,7 +96,8 @@ bitflags::bitflags! {
         /// A BO may be listed twice by USERQ_SIGNAL and USERQ_WAIT. Since 7.3: `amdgpu_userq_fence.c`,
         /// `amdgpu_userq_signal_ioctl`.
         const QUEUE_BOS_TWICE = 1 << 32;
-        /// The client capability for colour pipelines of planes. Since 6.19: `drm_ioctl.c`, `drm_setclientcap`.
+        /// Colour pipelines of planes, and the client capability for them. Since 6.19: `drm_ioctl.c`, `drm_setclientcap`;
+        /// `drm_colorop.c`.
         const COLOR_PIPELINES = 1 << 33;
         /// Resets of the graphics block of GFX6 to GFX8 before the whole GPU is reset. Since 7.3: `amdgpu_device.c`,
         /// `amdgpu_device_ip_soft_reset`.

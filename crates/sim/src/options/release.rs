@@ -16,7 +16,7 @@ use super::features::Features;
 /// | 6.16 | 64 | user queues, which are disabled by default, as in the driver ([`SimOptions::user_queues`](crate::SimOptions::user_queues)); sync objects of GEM_VA; points in descriptors of sync objects; since 6.14: keys of fdinfo for each region, `vcn_reset_mask`, cgroups for VRAM; since 6.15: events of resets |
 /// | 6.17 | 64 | more chips reset only the stuck ring, its job ends with ETIME, and later jobs of other contexts run; signalled fences have common names; events of resets name the process |
 /// | 6.18 | 64 | GEM_LIST_HANDLES, GET_MAPPING_INFO of GEM_OP |
-/// | 6.19 | 64 | refuses IBs of the constant engine; tells of submissions to several rings in DEV_INFO |
+/// | 6.19 | 64 | colour pipelines of planes; refuses IBs of the constant engine; tells of submissions to several rings in DEV_INFO |
 /// | 7.0 | 64 | time-outs of 2 seconds; the carve-out of an APU can be chosen |
 /// | 7.2 | 64 | errors of entities instead of contexts; no soft recovery from GFX9 on; flags of GEM_CREATE; stricter checks; GTT of an APU is not larger than the memory; a doorbell is of one user queue, and user queues hang if VRAM is lost |
 /// | 7.3 | 64 | PROC_OPTIONS; limits of cgroups below their usage evict |

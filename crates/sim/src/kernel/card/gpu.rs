@@ -16,7 +16,7 @@ use crate::{
         files::node::Masters,
         machine::Machine,
         mm::bo::{Bo, PAGE, Pinned, Pools},
-        modes::{Modes, Screen},
+        modes::{Colours, Modes, Screen},
         power::{Power, RuntimeState, WakeCause},
         process::identity::Process,
         sched::ring::Rings,
@@ -62,7 +62,7 @@ impl Gpu {
         if own.is_none() {
             board.complaints.report(format!("VRAM has no room for the kernel's own {} bytes", options.kernel_vram));
         }
-        let modes = Modes::new(profile.is_apu());
+        let modes = Modes::new(profile.is_apu(), Colours::of(profile, options.features));
         let display = options.display;
         let screen = display.map(|display| Screen::new(display, profile, options.drm_minor, modes, &machine.events));
         Arc::new(Self {

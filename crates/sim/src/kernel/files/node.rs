@@ -41,6 +41,8 @@ pub(crate) struct ClientCaps {
     pub(crate) universal_planes: bool,
     /// `true` if the client sees the properties for atomic mode setting.
     pub(crate) atomic: bool,
+    /// `true` if the client sees the colour pipelines of planes.
+    pub(crate) color_pipelines: bool,
 }
 
 /// The state of a primary file that its requests change.

@@ -9,6 +9,7 @@ use super::{
     check::Checked,
     configuration::{Configuration, CrtcState, PlaneState},
     pending::{Pending, Signal},
+    pipelines::PlaneColours,
     screen::Screen,
 };
 use crate::kernel::sync::fence::Fence;
@@ -56,6 +57,17 @@ impl Change<'_> {
         let result = change(plane);
         self.crtcs |= bit(plane.crtc);
         self.planes |= 1 << index;
+        Some(result)
+    }
+
+    /// Changes the colours of a primary plane, which takes part only if they are others then.
+    pub(crate) fn colours<T>(&mut self, plane: u32, change: impl FnOnce(&mut PlaneColours) -> T) -> Option<T> {
+        let colours = self.new.colours.get_mut(plane as usize)?;
+        let before = colours.clone();
+        let result = change(colours);
+        if *colours != before {
+            self.plane(plane, |_| ())?;
+        }
         Some(result)
     }
 

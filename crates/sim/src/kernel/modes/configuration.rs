@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use amdgpu_uapi::ModeInfo;
 
-use super::framebuffer::Framebuffer;
+use super::{framebuffer::Framebuffer, pipelines::PlaneColours};
 
 /// Bytes that a property can name, from a client.
 #[derive(Debug, PartialEq, Eq)]
@@ -83,6 +83,8 @@ pub(crate) struct Configuration {
     pub(crate) crtcs: Vec<CrtcState>,
     /// The index of the CRTC of each connector, by the connector's index.
     pub(crate) connectors: Vec<Option<u32>>,
+    /// The colours of the primary planes.
+    pub(crate) colours: Vec<PlaneColours>,
 }
 
 impl Configuration {

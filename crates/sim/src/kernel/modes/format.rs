@@ -27,9 +27,13 @@ const HALF: [[u8; 4]; 4] = [*b"XR4H", *b"AR4H", *b"XB4H", *b"AB4H"];
 /// Source: Linux 6.12 `amdgpu_dm_plane.c`, `amdgpu_dm_plane_get_plane_formats`; `dce60_resource.c` to `dcn401_resource.c`,
 /// `pixel_format_support`.
 pub(crate) fn primary(profile: &Profile) -> Vec<[u8; 4]> {
-    let has_luma = profile.gfx_level >= GfxLevel::Gfx10 || profile.gfx_level == GfxLevel::Gfx9 && profile.is_apu();
-    let luma = LUMA.iter().filter(|_| has_luma);
+    let luma = LUMA.iter().filter(|_| has_luma(profile));
     RGB.iter().chain(luma).chain(&HALF).copied().collect()
+}
+
+/// Returns `true` if a chip's primary planes show formats with luma.
+pub(super) fn has_luma(profile: &Profile) -> bool {
+    profile.gfx_level >= GfxLevel::Gfx10 || profile.gfx_level == GfxLevel::Gfx9 && profile.is_apu()
 }
 
 /// A format that can be scanned out.

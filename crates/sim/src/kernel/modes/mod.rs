@@ -13,6 +13,7 @@ mod formats;
 mod framebuffer;
 mod outbox;
 mod pending;
+mod pipelines;
 mod plane_modifiers;
 mod properties;
 mod screen;
@@ -22,8 +23,8 @@ mod vblank;
 use std::{fmt, ops::Range};
 
 use amdgpu_uapi::{
-    MODE_CONNECTOR_DISPLAY_PORT, MODE_CONNECTOR_HDMI_A, MODE_OBJECT_CONNECTOR, MODE_OBJECT_CRTC, MODE_OBJECT_ENCODER,
-    MODE_OBJECT_PLANE, MODE_OBJECT_PROPERTY,
+    MODE_CONNECTOR_DISPLAY_PORT, MODE_CONNECTOR_HDMI_A, MODE_OBJECT_COLOROP, MODE_OBJECT_CONNECTOR, MODE_OBJECT_CRTC,
+    MODE_OBJECT_ENCODER, MODE_OBJECT_PLANE, MODE_OBJECT_PROPERTY,
 };
 
 pub(crate) use self::{
@@ -34,6 +35,7 @@ pub(crate) use self::{
     framebuffer::{Framebuffer, PlanePlace},
     outbox::Outbox,
     pending::Signal,
+    pipelines::{Colours, PlaneColours, STEPS, Step},
     properties::{Key, Property, Takes},
     screen::Screen,
     vblank::{Awaited, has_passed},
@@ -41,6 +43,8 @@ pub(crate) use self::{
 
 /// The first id after those of properties.
 const FIRST: u32 = 64;
+/// The first id of operations of colour pipelines, after all others of the display engine.
+const FIRST_OPERATION: u32 = 128;
 
 /// A connector: its type, and its number among those of the type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,6 +73,7 @@ const OF_CARD: &[Connector] = &[display_port(1), display_port(2), display_port(3
 pub(crate) struct Modes {
     pipes: u32,
     sockets: &'static [Connector],
+    colours: Colours,
 }
 
 /// An object with an id.
@@ -81,6 +86,8 @@ pub(crate) enum Object {
     /// An encoder. Its connector has the same index.
     Encoder(u32),
     Connector(u32, Connector),
+    /// An operation of the colour pipeline of a primary plane: the index of the plane, and the place in the pipeline.
+    Operation(u32, u32),
 }
 
 impl Object {
@@ -92,6 +99,7 @@ impl Object {
             Self::Crtc(_) => MODE_OBJECT_CRTC,
             Self::Encoder(_) => MODE_OBJECT_ENCODER,
             Self::Connector(..) => MODE_OBJECT_CONNECTOR,
+            Self::Operation(..) => MODE_OBJECT_COLOROP,
         }
     }
 
@@ -102,12 +110,14 @@ impl Object {
         matches!(self, Self::Plane(_) | Self::Crtc(_) | Self::Connector(..))
     }
 
-    /// Returns the meanings of the object's properties; `None` for an object that cannot have properties.
-    pub(crate) const fn properties(self) -> Option<&'static [Key]> {
+    /// Returns the meanings of the object's properties; `None` for an object that cannot have properties. Whether a plane knows colours
+    /// depends on the plane and the chip.
+    pub(crate) fn properties(self) -> Option<&'static [Key]> {
         match self {
             Self::Plane(_) => Some(properties::PLANE),
             Self::Crtc(_) => Some(properties::CRTC),
             Self::Connector(..) => Some(properties::CONNECTOR),
+            Self::Operation(_, at) => STEPS.get(at as usize).map(|step| step.properties),
             Self::Property(_) | Self::Encoder(_) => None,
         }
     }
@@ -115,8 +125,8 @@ impl Object {
 
 impl Modes {
     /// Returns the display engine of an APU or of a card.
-    pub(crate) const fn new(is_apu: bool) -> Self {
-        if is_apu { Self { pipes: 4, sockets: OF_APU } } else { Self { pipes: 6, sockets: OF_CARD } }
+    pub(crate) const fn new(is_apu: bool, colours: Colours) -> Self {
+        if is_apu { Self { pipes: 4, sockets: OF_APU, colours } } else { Self { pipes: 6, sockets: OF_CARD, colours } }
     }
 
     /// Returns the connector with an index.
@@ -151,6 +161,36 @@ impl Modes {
         first..first + self.socket_count()
     }
 
+    /// Returns the ids of the operations of colour pipelines: those of the first primary plane, then those of the next one.
+    pub(crate) fn operations(self) -> Range<u32> {
+        let planes = if self.has_pipelines() { self.pipes } else { 0 };
+        FIRST_OPERATION..FIRST_OPERATION + planes * STEPS.len() as u32
+    }
+
+    /// Returns the id of an operation of a plane's pipeline. That of the first one is the id of the pipeline.
+    pub(crate) fn operation(self, plane: u32, at: u32) -> u32 {
+        self.operations().start + plane * STEPS.len() as u32 + at
+    }
+
+    /// Returns `true` if planes have colour pipelines.
+    pub(crate) fn has_pipelines(self) -> bool {
+        self.colours == Colours::Pipelines
+    }
+
+    /// Returns `true` if a plane knows how luma and chroma are encoded.
+    pub(crate) fn has_encodings(self, plane: u32) -> bool {
+        self.colours >= Colours::Encodings && !self.plane_use(plane).1
+    }
+
+    /// Returns `true` if an object has a property that is among those of its type.
+    pub(crate) fn has(self, object: Object, key: Key) -> bool {
+        match (object, key) {
+            (Object::Plane(index), Key::ColorEncoding | Key::ColorRange) => self.has_encodings(index),
+            (Object::Plane(index), Key::ColorPipeline(plane)) => self.has_pipelines() && index == plane,
+            _ => object.properties().is_some_and(|all| all.contains(&key)),
+        }
+    }
+
     /// Returns the mask of all CRTCs, by index.
     pub(crate) const fn crtc_mask(self) -> u32 {
         (1 << self.pipes) - 1
@@ -162,6 +202,7 @@ impl Modes {
             planes: vec![PlaneState::default(); self.planes().len()],
             crtcs: vec![CrtcState::default(); self.crtcs().len()],
             connectors: vec![None; self.connectors().len()],
+            colours: vec![PlaneColours::initial(self.colours); self.crtcs().len()],
         }
     }
 
@@ -187,7 +228,7 @@ impl Modes {
 
     /// Returns the ids of all objects, including properties.
     pub(crate) fn ids(self) -> impl Iterator<Item = u32> {
-        (0..self.connectors().end).filter(move |id| self.find(*id).is_some())
+        (0..self.connectors().end).filter(move |id| self.find(*id).is_some()).chain(self.operations())
     }
 
     /// Returns the object with an id.
@@ -205,6 +246,10 @@ impl Modes {
         if let Some(at) = index(self.encoders()) {
             return Some(Object::Encoder(at));
         }
+        if let Some(at) = index(self.operations()) {
+            let steps = STEPS.len() as u32;
+            return Some(Object::Operation(at / steps, at % steps));
+        }
         let at = index(self.connectors())?;
         self.sockets.get(usize::try_from(at).ok()?).map(|connector| Object::Connector(at, *connector))
     }
@@ -216,7 +261,7 @@ mod tests {
 
     #[test]
     fn every_id_is_of_one_object() {
-        for modes in [false, true].map(Modes::new) {
+        for modes in [false, true].map(|is_apu| Modes::new(is_apu, Colours::Pipelines)) {
             let last = modes.connectors().end;
             let kinds = |ids: Range<u32>| ids.map(|id| modes.find(id).map(Object::kind)).collect::<Vec<_>>();
             assert!(kinds(modes.planes()).iter().all(|kind| *kind == Some(MODE_OBJECT_PLANE)));
@@ -224,6 +269,16 @@ mod tests {
             assert!(kinds(modes.encoders()).iter().all(|kind| *kind == Some(MODE_OBJECT_ENCODER)));
             assert!(kinds(modes.connectors()).iter().all(|kind| *kind == Some(MODE_OBJECT_CONNECTOR)));
             assert_eq!((modes.find(0), modes.find(last), modes.find(FIRST - 1)), (None, None, None));
+            assert!(last <= FIRST_OPERATION && modes.operations().end < 0x1000);
+            assert!(kinds(modes.operations()).iter().all(|kind| *kind == Some(MODE_OBJECT_COLOROP)));
+            let ids: Vec<_> = modes.ids().collect();
+            assert!(ids.is_sorted() && ids.contains(&modes.operation(modes.pipes - 1, 7)));
+            for plane in 0..modes.pipes {
+                let (_, property) = Property::of(Key::ColorPipeline(plane)).unwrap();
+                let first = modes.operation(plane, 0);
+                assert_eq!(property.values, [0, first.into()]);
+                assert_eq!(property.names, ["Bypass".to_owned(), format!("Color Pipeline {first}")]);
+            }
         }
     }
 }

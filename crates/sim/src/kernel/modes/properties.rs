@@ -1,11 +1,11 @@
 //! Properties of planes, CRTCs and connectors.
 //!
 //! Source: Linux 6.12 `drm_mode_config.c`, `drm_mode_create_standard_properties`; `drm_plane.c`, `drm_crtc.c`,
-//! `drm_connector.c` and `drm_color_mgmt.c`; `drm_property.c`, `drm_property_change_valid_get`.
+//! `drm_connector.c` and `drm_color_mgmt.c`; `drm_property.c`, `drm_property_change_valid_get`; Linux 7.2 `drm_colorop.c`.
 
 use amdgpu_uapi::{
-    MODE_OBJECT_CRTC, MODE_OBJECT_FB, MODE_PROP_ATOMIC, MODE_PROP_BLOB, MODE_PROP_ENUM, MODE_PROP_IMMUTABLE,
-    MODE_PROP_OBJECT, MODE_PROP_RANGE, MODE_PROP_SIGNED_RANGE,
+    MODE_OBJECT_COLOROP, MODE_OBJECT_CRTC, MODE_OBJECT_FB, MODE_PROP_ATOMIC, MODE_PROP_BLOB, MODE_PROP_ENUM,
+    MODE_PROP_IMMUTABLE, MODE_PROP_OBJECT, MODE_PROP_RANGE, MODE_PROP_SIGNED_RANGE,
 };
 
 /// The meaning of a property.
@@ -34,6 +34,21 @@ pub(crate) enum Key {
     InFormats,
     GammaLut,
     GammaLutSize,
+    ColorEncoding,
+    ColorRange,
+    /// The pipeline of the primary plane with this index. Each plane has a property of its own, because their values differ.
+    ColorPipeline(u32),
+    OpType,
+    Bypass,
+    Next,
+    /// The curve of an operation that makes light of values, and of one that makes values of light.
+    Curve,
+    InverseCurve,
+    Size,
+    Lut1dInterpolation,
+    Lut3dInterpolation,
+    Data,
+    Multiplier,
 }
 
 /// A property.
@@ -66,6 +81,10 @@ const fn named(
     Property { key, name, flags: flags | MODE_PROP_ENUM, values, names }
 }
 
+const fn pipeline(plane: u32, values: &'static [u64], names: &'static [&'static str]) -> Property {
+    named(Key::ColorPipeline(plane), "COLOR_PIPELINE", MODE_PROP_ATOMIC, values, names)
+}
+
 const fn source(key: Key, name: &'static str) -> Property {
     plain(key, name, MODE_PROP_RANGE | MODE_PROP_ATOMIC, &[0, 0xffff_ffff])
 }
@@ -79,7 +98,7 @@ const fn extent(key: Key, name: &'static str) -> Property {
 }
 
 /// All properties. The id of a property is its position, counted from 1.
-static ALL: [Property; 23] = [
+static ALL: [Property; 41] = [
     named(Key::PlaneType, "type", MODE_PROP_IMMUTABLE, &[0, 1, 2], &["Overlay", "Primary", "Cursor"]),
     plain(Key::FbId, "FB_ID", MODE_PROP_OBJECT | MODE_PROP_ATOMIC, &[MODE_OBJECT_FB as u64]),
     plain(Key::CrtcId, "CRTC_ID", MODE_PROP_OBJECT | MODE_PROP_ATOMIC, &[MODE_OBJECT_CRTC as u64]),
@@ -103,9 +122,55 @@ static ALL: [Property; 23] = [
     plain(Key::InFormats, "IN_FORMATS", MODE_PROP_BLOB | MODE_PROP_IMMUTABLE, &[]),
     plain(Key::GammaLut, "GAMMA_LUT", MODE_PROP_BLOB, &[]),
     plain(Key::GammaLutSize, "GAMMA_LUT_SIZE", MODE_PROP_RANGE | MODE_PROP_IMMUTABLE, &[0, u64::MAX]),
+    named(
+        Key::ColorEncoding,
+        "COLOR_ENCODING",
+        0,
+        &[0, 1, 2],
+        &["ITU-R BT.601 YCbCr", "ITU-R BT.709 YCbCr", "ITU-R BT.2020 YCbCr"],
+    ),
+    named(Key::ColorRange, "COLOR_RANGE", 0, &[0, 1], &["YCbCr limited range", "YCbCr full range"]),
+    pipeline(0, &[0, 128], &["Bypass", "Color Pipeline 128"]),
+    pipeline(1, &[0, 136], &["Bypass", "Color Pipeline 136"]),
+    pipeline(2, &[0, 144], &["Bypass", "Color Pipeline 144"]),
+    pipeline(3, &[0, 152], &["Bypass", "Color Pipeline 152"]),
+    pipeline(4, &[0, 160], &["Bypass", "Color Pipeline 160"]),
+    pipeline(5, &[0, 168], &["Bypass", "Color Pipeline 168"]),
+    named(
+        Key::OpType,
+        "TYPE",
+        MODE_PROP_IMMUTABLE,
+        &[0, 1, 2, 3, 4],
+        &["1D Curve", "1D LUT", "3x4 Matrix", "Multiplier", "3D LUT"],
+    ),
+    plain(Key::Bypass, "BYPASS", MODE_PROP_RANGE | MODE_PROP_ATOMIC, &[0, 1]),
+    plain(Key::Next, "NEXT", MODE_PROP_OBJECT | MODE_PROP_IMMUTABLE | MODE_PROP_ATOMIC, &[MODE_OBJECT_COLOROP as u64]),
+    named(
+        Key::Curve,
+        "CURVE_1D_TYPE",
+        MODE_PROP_ATOMIC,
+        &[0, 2, 4, 6],
+        &["sRGB EOTF", "PQ 125 EOTF", "BT.2020 Inverse OETF", "Gamma 2.2"],
+    ),
+    named(
+        Key::InverseCurve,
+        "CURVE_1D_TYPE",
+        MODE_PROP_ATOMIC,
+        &[1, 3, 5, 7],
+        &["sRGB Inverse EOTF", "PQ 125 Inverse EOTF", "BT.2020 OETF", "Gamma 2.2 Inverse"],
+    ),
+    plain(Key::Size, "SIZE", MODE_PROP_RANGE | MODE_PROP_IMMUTABLE | MODE_PROP_ATOMIC, &[0, 0xffff_ffff]),
+    named(Key::Lut1dInterpolation, "LUT1D_INTERPOLATION", MODE_PROP_ATOMIC, &[0], &["Linear"]),
+    named(Key::Lut3dInterpolation, "LUT3D_INTERPOLATION", MODE_PROP_ATOMIC, &[0], &["Tetrahedral"]),
+    plain(Key::Data, "DATA", MODE_PROP_BLOB | MODE_PROP_ATOMIC, &[]),
+    plain(Key::Multiplier, "MULTIPLIER", MODE_PROP_RANGE | MODE_PROP_ATOMIC, &[0, u64::MAX]),
 ];
 
-/// The properties of each type of object.
+/// The entries of a table of one dimension, and those of a side of a cube.
+pub(super) const LUT_SIZE: u64 = 4096;
+pub(super) const LUT_3D_SIDE: u64 = 17;
+
+/// The properties of each type of object. A plane has one pipeline at most.
 pub(super) const PLANE: &[Key] = &[
     Key::PlaneType,
     Key::FbId,
@@ -120,6 +185,14 @@ pub(super) const PLANE: &[Key] = &[
     Key::SrcW,
     Key::SrcH,
     Key::InFormats,
+    Key::ColorEncoding,
+    Key::ColorRange,
+    Key::ColorPipeline(0),
+    Key::ColorPipeline(1),
+    Key::ColorPipeline(2),
+    Key::ColorPipeline(3),
+    Key::ColorPipeline(4),
+    Key::ColorPipeline(5),
 ];
 pub(super) const CRTC: &[Key] = &[Key::Active, Key::ModeId, Key::OutFencePtr, Key::GammaLut, Key::GammaLutSize];
 pub(super) const CONNECTOR: &[Key] = &[Key::Edid, Key::Dpms, Key::LinkStatus, Key::NonDesktop, Key::Tile, Key::CrtcId];

@@ -1,6 +1,7 @@
 //! The display engine: what it has, and what a virtual display shows.
 
 mod atomic;
+mod colours;
 mod hostile;
 mod leases;
 mod modifiers;

@@ -250,6 +250,8 @@ pub const MODE_OBJECT_FB: u32 = 0xfbfb_fbfb;
 pub const MODE_OBJECT_BLOB: u32 = 0xbbbb_bbbb;
 /// The kind of mode object of planes.
 pub const MODE_OBJECT_PLANE: u32 = 0xeeee_eeee;
+/// The kind of mode object of the operations of planes' colour pipelines, since Linux 6.19.
+pub const MODE_OBJECT_COLOROP: u32 = 0xfafa_fafa;
 
 /// The kind of encoder for digital displays.
 pub const MODE_ENCODER_TMDS: u32 = 2;

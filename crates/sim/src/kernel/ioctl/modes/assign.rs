@@ -1,7 +1,7 @@
 //! Setting of objects' properties as a part of a commit.
 //!
 //! Source: Linux 6.12 `drm_atomic_uapi.c`, `drm_atomic_set_property` with `drm_atomic_plane_set_property` and the others of the
-//! kind.
+//! kind; Linux 7.2 `drm_atomic_uapi.c`, `drm_atomic_colorop_set_property`.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -10,7 +10,7 @@ use zerocopy::FromBytes as _;
 
 use crate::kernel::{
     files::{descriptors::SharedObject, file::File},
-    modes::{Change, Key, Mode, Object, PlaneState, Property, Screen, Takes},
+    modes::{Change, Key, Mode, Object, PlaneColours, PlaneState, Property, STEPS, Screen, Step, Takes},
     sync::fence::Fence,
     user,
 };
@@ -125,6 +125,7 @@ impl Assignment<'_, '_> {
             Object::Plane(index) => self.set_of_plane(index, (property.key, value), fence.as_ref()),
             Object::Crtc(index) => self.set_of_crtc(index, (property.key, value)),
             Object::Connector(index, _) => self.set_of_connector(index, (property.key, value)),
+            Object::Operation(plane, at) => self.set_of_operation((plane, at), (property.key, value)),
             Object::Property(_) | Object::Encoder(_) => Err(Errno::EINVAL),
         }
     }
@@ -157,9 +158,35 @@ impl Assignment<'_, '_> {
             Key::SrcY => Box::new(move |plane| plane.source.y = wide),
             Key::SrcW => Box::new(move |plane| plane.source.width = wide),
             Key::SrcH => Box::new(move |plane| plane.source.height = wide),
+            Key::ColorEncoding => return self.set_colours(index, |colours| colours.encoding = value),
+            Key::ColorRange => return self.set_colours(index, |colours| colours.range = value),
+            Key::ColorPipeline(_) => return self.set_colours(index, |colours| colours.uses_pipeline = value != 0),
             _ => return Err(Errno::EINVAL),
         };
         self.change.plane(index, change).ok_or(Errno::EINVAL)
+    }
+
+    fn set_colours(&mut self, plane: u32, change: impl FnOnce(&mut PlaneColours)) -> Result<(), Errno> {
+        self.change.colours(plane, change).ok_or(Errno::EINVAL)
+    }
+
+    fn set_of_operation(&mut self, (plane, at): (u32, u32), (key, value): (Key, u64)) -> Result<(), Errno> {
+        let step: &Step = STEPS.get(at as usize).ok_or(Errno::EINVAL)?;
+        let data = if key == Key::Data && value != 0 { self.screen.blob(value as u32) } else { None };
+        if data.as_ref().is_some_and(|data| data.data.len() != step.bytes) {
+            return Err(Errno::EINVAL);
+        }
+        self.set_colours(plane, |colours| {
+            let Some(operation) = colours.operations.get_mut(at as usize) else { return };
+            match key {
+                Key::Bypass => operation.is_bypassed = value != 0,
+                Key::Curve | Key::InverseCurve => operation.curve = value,
+                Key::Multiplier => operation.multiplier = value,
+                Key::Data => operation.data = data,
+                // There is one way to interpolate.
+                _ => {}
+            }
+        })
     }
 
     fn set_of_crtc(&mut self, index: u32, (key, value): (Key, u64)) -> Result<(), Errno> {

@@ -27,8 +27,8 @@ const FLAGS: u32 = MODE_PAGE_FLIP_EVENT
     | MODE_ATOMIC_ALLOW_MODESET;
 
 /// Returns the property with an ID, if the object has it.
-fn property_of(object: Object, id: u32) -> Option<&'static Property> {
-    Property::find(id).filter(|property| object.properties().is_some_and(|all| all.contains(&property.key)))
+fn property_of(file: &File, object: Object, id: u32) -> Option<&'static Property> {
+    Property::find(id).filter(|property| file.gpu.display.modes.has(object, property.key))
 }
 
 /// Performs MODE_ATOMIC.
@@ -166,7 +166,7 @@ fn read_into(file: &File, request: &ModeAtomic, list: &mut List) -> Result<(), E
         let count: u32 = user::read(nth(request.count_props_ptr, index, 4))?;
         for _ in 0..count {
             let id: u32 = user::read(nth(request.props_ptr, property_at, 4))?;
-            let property = property_of(object, id).ok_or(Errno::ENOENT)?;
+            let property = property_of(file, object, id).ok_or(Errno::ENOENT)?;
             let value: u64 = user::read(nth(request.prop_values_ptr, property_at, 8))?;
             list.add(file, object, property, value)?;
             property_at += 1;
@@ -190,7 +190,7 @@ pub(crate) fn set_connector_property(file: &File, bytes: &mut [u8]) -> Result<()
 fn set(file: &File, (id, kind): (u32, u32), property: u32, value: u64) -> Result<(), Errno> {
     let screen = screen(file)?;
     let object = properties::find(file, id, kind)?;
-    let property = property_of(object, property).ok_or(Errno::EINVAL)?;
+    let property = property_of(file, object, property).ok_or(Errno::EINVAL)?;
     if property.key == Key::Dpms {
         property.takes(value).ok_or(Errno::EINVAL)?;
         let Object::Connector(index, _) = object else { return Err(Errno::EINVAL) };

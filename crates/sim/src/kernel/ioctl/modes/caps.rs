@@ -34,10 +34,12 @@ pub(crate) fn set(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
         return Err(Errno::EINVAL);
     }
     match capability {
-        // No plane here has a pipeline, as on chips before GFX10.3.
-        client_cap::PLANE_COLOR_PIPELINE => return Err(Errno::EOPNOTSUPP),
+        client_cap::PLANE_COLOR_PIPELINE if !file.gpu.display.modes.has_pipelines() => return Err(Errno::EOPNOTSUPP),
+        client_cap::PLANE_COLOR_PIPELINE => caps.color_pipelines = value != 0,
         client_cap::UNIVERSAL_PLANES => caps.universal_planes = value != 0,
-        client_cap::ATOMIC => *caps = ClientCaps { atomic: value != 0, universal_planes: value != 0 },
+        client_cap::ATOMIC => {
+            *caps = ClientCaps { atomic: value != 0, universal_planes: value != 0, color_pipelines: false };
+        }
         // The other capabilities have no effect here.
         _ => {}
     }

@@ -1,7 +1,7 @@
 //! Requests about properties.
 //!
 //! Source: Linux 6.12 `drm_property.c`, `drm_mode_getproperty_ioctl`; `drm_mode_object.c`,
-//! `drm_mode_obj_get_properties_ioctl`.
+//! `drm_mode_obj_get_properties_ioctl`; Linux 7.2 `drm_mode_object.c`, `drm_mode_object_get_properties`.
 
 use amdgpu_uapi::{Errno, MODE_OBJECT_BLOB, MODE_OBJECT_FB, ModeGetProperty, ModeObjGetProperties, ModePropertyEnum};
 
@@ -9,7 +9,7 @@ use super::{caps, list, values};
 use crate::kernel::{
     files::file::File,
     ioctl::args::{argument, fill},
-    modes::{Object, Property},
+    modes::{Key, Object, Property},
 };
 
 /// Returns a name padded with zeros.
@@ -26,6 +26,12 @@ pub(super) fn write(file: &File, object: Object, lists: (u64, u64), room: u32) -
     let (caps, configuration) = (caps::of(file)?, values::configuration(file));
     let known = keys.iter().filter_map(|key| Property::of(*key));
     let seen = known.filter(|(_, property)| caps.atomic || !property.is_atomic());
+    // A client sees either how luma and chroma are encoded or the pipeline.
+    let seen = seen.filter(|(_, property)| match property.key {
+        Key::ColorEncoding | Key::ColorRange => !caps.color_pipelines,
+        Key::ColorPipeline(_) => caps.color_pipelines,
+        _ => true,
+    });
     let with_value =
         |(id, property): (u32, &Property)| Some((id, values::value(file, &configuration, object, property.key)?));
     let (ids, values): (Vec<_>, Vec<_>) = seen.filter_map(with_value).unzip();

@@ -4,7 +4,7 @@
 
 use crate::kernel::{
     files::file::File,
-    modes::{Configuration, GAMMA_LARGE, Key, Object},
+    modes::{Configuration, GAMMA_LARGE, Key, Object, STEPS},
 };
 
 /// The values of DPMS of a connector that is on, and of one that is off.
@@ -23,11 +23,16 @@ fn edid(file: &File) -> u64 {
 
 /// Returns the value of a property of an object; `None` if the object does not have the property.
 pub(super) fn value(file: &File, all: &Configuration, object: Object, key: Key) -> Option<u64> {
-    let crtc_id = |index: Option<u32>| index.map_or(0, |index| u64::from(file.gpu.display.modes.crtc(index)));
+    let modes = file.gpu.display.modes;
+    if !modes.has(object, key) {
+        return None;
+    }
+    let crtc_id = |index: Option<u32>| index.map_or(0, |index| u64::from(modes.crtc(index)));
     let signed = |value: i32| i64::from(value).cast_unsigned();
     Some(match object {
         Object::Plane(index) => {
-            let (state, (_, is_cursor)) = (all.plane(index), file.gpu.display.modes.plane_use(index));
+            let (state, (_, is_cursor)) = (all.plane(index), modes.plane_use(index));
+            let colours = all.colours.get(index as usize);
             match key {
                 Key::PlaneType => 1 + u64::from(is_cursor),
                 Key::FbId => state.framebuffer.map_or(0, |framebuffer| framebuffer.id.into()),
@@ -42,6 +47,29 @@ pub(super) fn value(file: &File, all: &Configuration, object: Object, key: Key) 
                 Key::SrcH => state.source.height.into(),
                 Key::InFenceFd => u64::MAX,
                 Key::InFormats => file.gpu.display.screen.as_ref()?.in_formats(is_cursor)?.into(),
+                // Without a display nothing can be set.
+                Key::ColorEncoding => colours.map_or(1, |colours| colours.encoding),
+                Key::ColorRange => colours.map_or(0, |colours| colours.range),
+                Key::ColorPipeline(_) => match colours {
+                    Some(colours) if colours.uses_pipeline => modes.operation(index, 0).into(),
+                    _ => 0,
+                },
+                _ => return None,
+            }
+        }
+        Object::Operation(plane, at) => {
+            let (step, state) = (STEPS.get(at as usize)?, all.colours.get(plane as usize));
+            let state = state.and_then(|colours| colours.operations.get(at as usize));
+            match key {
+                Key::OpType => step.kind,
+                Key::Bypass => state.is_none_or(|state| state.is_bypassed).into(),
+                Key::Next if at as usize + 1 == STEPS.len() => 0,
+                Key::Next => modes.operation(plane, at + 1).into(),
+                Key::Curve | Key::InverseCurve => state.map_or(step.curve, |state| state.curve),
+                Key::Size => step.size,
+                Key::Lut1dInterpolation | Key::Lut3dInterpolation => 0,
+                Key::Data => state.and_then(|state| state.data.as_ref()).map_or(0, |blob| blob.id.into()),
+                Key::Multiplier => state.map_or(0, |state| state.multiplier),
                 _ => return None,
             }
         }

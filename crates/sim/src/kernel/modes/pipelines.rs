@@ -1,0 +1,121 @@
+//! Colour pipelines of planes: lists of operations, which are objects of their own. Every plane but a cursor has the same one.
+//!
+//! Pipelines have properties, and no effect on the picture of a display.
+//!
+//! Source: Linux 7.2 `drm_colorop.c`; `amdgpu_dm_colorop.c`, `amdgpu_dm_initialize_default_pipeline`.
+
+use std::sync::Arc;
+
+use amdgpu_hw::GfxLevel;
+
+use super::{
+    configuration::Blob,
+    format,
+    properties::{Key, LUT_3D_SIDE, LUT_SIZE},
+};
+use crate::{chips::Profile, features::Features};
+
+/// What planes but cursors know of colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Colours {
+    /// Nothing.
+    None,
+    /// How luma and chroma are encoded.
+    Encodings,
+    /// Pipelines too.
+    Pipelines,
+}
+
+impl Colours {
+    /// Returns what a chip's planes know with a kernel's features.
+    pub(crate) fn of(profile: &Profile, features: Features) -> Self {
+        // Display cores before DCN 3.0 have no pipelines.
+        if profile.gfx_level >= GfxLevel::Gfx10_3 && features.contains(Features::COLOR_PIPELINES) {
+            Self::Pipelines
+        } else if format::has_luma(profile) {
+            Self::Encodings
+        } else {
+            Self::None
+        }
+    }
+}
+
+/// An operation of the pipeline.
+#[derive(Debug)]
+pub(crate) struct Step {
+    /// The value of TYPE.
+    pub(crate) kind: u64,
+    pub(crate) properties: &'static [Key],
+    /// The value of SIZE, for tables.
+    pub(crate) size: u64,
+    /// The size of the table or matrix in bytes; 0 for others.
+    pub(crate) bytes: usize,
+    /// The first curve, for curves.
+    pub(crate) curve: u64,
+}
+
+/// The size of an entry of a table in bytes.
+const ENTRY: usize = 16;
+/// The size of a matrix in bytes: twelve numbers.
+const MATRIX: usize = 96;
+
+const fn curve(key: &'static [Key], curve: u64) -> Step {
+    Step { kind: 0, properties: key, size: 0, bytes: 0, curve }
+}
+
+const CURVE: Step = curve(&[Key::OpType, Key::Bypass, Key::Next, Key::Curve], 0);
+const LUT: Step = Step {
+    kind: 1,
+    properties: &[Key::OpType, Key::Bypass, Key::Next, Key::Size, Key::Lut1dInterpolation, Key::Data],
+    size: LUT_SIZE,
+    bytes: LUT_SIZE as usize * ENTRY,
+    curve: 0,
+};
+
+/// The operations of the pipeline, in order.
+pub(crate) static STEPS: [Step; 8] = [
+    CURVE,
+    Step { kind: 3, properties: &[Key::OpType, Key::Bypass, Key::Next, Key::Multiplier], size: 0, bytes: 0, curve: 0 },
+    Step { kind: 2, properties: &[Key::OpType, Key::Bypass, Key::Next, Key::Data], size: 0, bytes: MATRIX, curve: 0 },
+    curve(&[Key::OpType, Key::Bypass, Key::Next, Key::InverseCurve], 1),
+    LUT,
+    Step {
+        kind: 4,
+        properties: &[Key::OpType, Key::Bypass, Key::Next, Key::Size, Key::Lut3dInterpolation, Key::Data],
+        size: LUT_3D_SIDE,
+        bytes: (LUT_3D_SIDE * LUT_3D_SIDE * LUT_3D_SIDE) as usize * ENTRY,
+        curve: 0,
+    },
+    CURVE,
+    LUT,
+];
+
+/// The colours of a plane.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct PlaneColours {
+    /// The values of COLOR_ENCODING and COLOR_RANGE.
+    pub(crate) encoding: u64,
+    pub(crate) range: u64,
+    /// `true` if the pipeline is used.
+    pub(crate) uses_pipeline: bool,
+    /// The operations of the pipeline; none if there is none.
+    pub(crate) operations: Vec<Operation>,
+}
+
+/// The state of an operation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Operation {
+    pub(crate) is_bypassed: bool,
+    pub(crate) curve: u64,
+    pub(crate) multiplier: u64,
+    pub(crate) data: Option<Arc<Blob>>,
+}
+
+impl PlaneColours {
+    /// Returns the colours of a plane that nobody has changed: those of HDTV, with no operation.
+    pub(super) fn initial(colours: Colours) -> Self {
+        let operation = |step: &Step| Operation { is_bypassed: true, curve: step.curve, multiplier: 0, data: None };
+        let steps = STEPS.iter().filter(|_| colours == Colours::Pipelines);
+        Self { encoding: 1, range: 0, uses_pipeline: false, operations: steps.map(operation).collect() }
+    }
+}
