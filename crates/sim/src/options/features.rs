@@ -108,6 +108,13 @@ bitflags::bitflags! {
         /// User queues hang after a reset that lost VRAM, and their fences end. Since 7.2: `amdgpu_userq.c`,
         /// `amdgpu_userq_post_reset`.
         const QUEUE_LOSSES = 1 << 36;
+        /// The areas of a user queue must be bound to their last byte, not only for as many pages as are whole in their size, and a
+        /// queue without one of them stays off. Since 7.3: `amdgpu_userq.c`, `amdgpu_userq_input_va_validate` and
+        /// `amdgpu_userq_buffer_vas_mapped`.
+        const QUEUE_AREAS = 1 << 37;
+        /// An unmapping of what a user queue needs waits for the last fences of the file's queues, and a queue without any of it stays
+        /// off. Since 7.2: `amdgpu_userq.c`, `amdgpu_userq_gem_va_unmap_validate`.
+        const QUEUE_UNMAPS = 1 << 38;
     }
 }
 
@@ -167,7 +174,8 @@ const SINCE: [(KernelRelease, Features); 8] = [
             .union(Features::COREDUMP_BUSY_RINGS)
             .union(Features::CAPPED_GTT)
             .union(Features::QUEUE_XARRAYS)
-            .union(Features::QUEUE_LOSSES),
+            .union(Features::QUEUE_LOSSES)
+            .union(Features::QUEUE_UNMAPS),
     ),
     (
         KernelRelease::V7_3,
@@ -176,7 +184,8 @@ const SINCE: [(KernelRelease, Features); 8] = [
             .union(Features::DMEM_RECLAIM)
             .union(Features::QUEUE_CULPRITS)
             .union(Features::QUEUE_BOS_TWICE)
-            .union(Features::BLOCK_RESETS),
+            .union(Features::BLOCK_RESETS)
+            .union(Features::QUEUE_AREAS),
     ),
 ];
 

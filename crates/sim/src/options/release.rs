@@ -18,8 +18,8 @@ use super::features::Features;
 /// | 6.18 | 64 | GEM_LIST_HANDLES, GET_MAPPING_INFO of GEM_OP |
 /// | 6.19 | 64 | colour pipelines of planes; refuses IBs of the constant engine; tells of submissions to several rings in DEV_INFO |
 /// | 7.0 | 64 | time-outs of 2 seconds; the carve-out of an APU can be chosen |
-/// | 7.2 | 64 | errors of entities instead of contexts; no soft recovery from GFX9 on; flags of GEM_CREATE; stricter checks; GTT of an APU is not larger than the memory; a doorbell is of one user queue, and user queues hang if VRAM is lost |
-/// | 7.3 | 64 | PROC_OPTIONS; limits of cgroups below their usage evict |
+/// | 7.2 | 64 | errors of entities instead of contexts; no soft recovery from GFX9 on; flags of GEM_CREATE; stricter checks; GTT of an APU is not larger than the memory; a doorbell is of one user queue, user queues hang if VRAM is lost, and unmapping what they need waits for them |
+/// | 7.3 | 64 | PROC_OPTIONS; limits of cgroups below their usage evict; areas of user queues are checked to the byte |
 ///
 /// From 6.16 on the minor version does not tell the releases apart.
 ///

@@ -21,6 +21,7 @@ use crate::{
     kernel::{
         board::Board,
         hangs::{HangEnd, HangRecord},
+        mm::bo::Bo,
         sched::ring::Recovery,
         sync::{events::Until, fence::Fence},
     },
@@ -52,8 +53,10 @@ impl UserQueue {
         parts.doorbell.write(parts.doorbell_offset, &[0; 8]);
         let lockup_timeout = board.facts.options.lockup_timeout.of(parts.ip);
         let losses_at_birth = gpu.upgrade().map_or(0, |gpu| gpu.losses());
-        let (is_stopping, is_hung) = (AtomicBool::new(false), AtomicBool::new(false));
-        let shared = Arc::new(QueueState { parts, board, gpu, is_stopping, is_hung, lockup_timeout, losses_at_birth });
+        let [is_stopping, is_hung, is_homeless] = [(); 3].map(|()| AtomicBool::new(false));
+        let shared =
+            QueueState { parts, board, gpu, is_stopping, is_hung, is_homeless, lockup_timeout, losses_at_birth };
+        let shared = Arc::new(shared);
         let worker = Arc::clone(&shared);
         let thread = std::thread::Builder::new()
             .name(format!("user {}", shared.parts.ip))
@@ -76,6 +79,33 @@ impl UserQueue {
         Ok(fence)
     }
 
+    /// Returns `true` if the queue needs a BO that is bound.
+    pub(crate) fn needs(&self, bo: &Arc<Bo>) -> bool {
+        let Parts { areas, view, .. } = &self.shared.parts;
+        areas.iter().any(|&va| view.bo_at(va).is_some_and(|bound| Arc::ptr_eq(&bound, bo)))
+    }
+
+    /// Waits for the last fence, as long as a fence may be pending.
+    ///
+    /// Source: Linux 7.2 `amdgpu_eviction_fence.c`; `amdgpu_userq.c`, `amdgpu_userq_evict`.
+    pub(crate) fn pause(&self) {
+        let is_done = || (self.shared.parts.slot.is_idle() || self.shared.is_off()).then_some(());
+        let until = Instant::now().checked_add(self.shared.lockup_timeout).map_or(Until::Never, Until::At);
+        self.shared.board.events.wait(until, is_done);
+    }
+
+    /// Lets the queue run on if it still has its memory.
+    ///
+    /// Source: Linux 7.2 `amdgpu_userq.c`, `amdgpu_userq_restore_all`.
+    pub(crate) fn resume(&self) {
+        if !self.shared.is_at_home() && !self.shared.is_homeless.swap(true, Ordering::AcqRel) {
+            let target = self.shared.parts.target;
+            let complaint = format!("a user queue of {target} stays off: what it needs is not bound any more");
+            self.shared.board.complaints.report(complaint);
+            self.shared.board.events.wake_all();
+        }
+    }
+
     /// Waits for the last fence for a short time, and stops the queue.
     pub(crate) fn finish(&self) {
         self.finish_by(Instant::now() + GRACE);
@@ -84,7 +114,7 @@ impl UserQueue {
     /// Waits for the last fence until a time, and stops the queue.
     pub(crate) fn finish_by(&self, deadline: Instant) {
         let slot = &self.shared.parts.slot;
-        let is_done = || (slot.is_idle() || self.shared.is_hung()).then_some(());
+        let is_done = || (slot.is_idle() || self.shared.is_off()).then_some(());
         self.shared.board.events.wait(Until::At(deadline), is_done);
         self.stop();
     }
@@ -113,7 +143,7 @@ impl QueueState {
     fn run(&self) {
         let parts = &self.parts;
         let mut engine = self.board.engine(parts.target);
-        let (mut read, mut pause) = (0, SOONEST);
+        let (mut read, mut pause, mut evicted) = (0, SOONEST, parts.evicted);
         while !self.is_over() {
             if self.board.is_asleep.load(Ordering::Acquire) {
                 let is_awake = || (self.is_over() || !self.board.is_asleep.load(Ordering::Acquire)).then_some(());
@@ -123,10 +153,11 @@ impl QueueState {
             if !self.is_hung() && self.has_lost_vram() {
                 self.lose();
             }
+            let is_whole = evicted == parts.pools.evicted() || self.restore(&mut evicted);
             let write = self.doorbell();
-            if write == read || self.is_hung() {
+            if write == read || self.is_off() || !is_whole {
                 self.give_up_if_overdue();
-                let has_news = || !self.is_hung() && (self.doorbell() != read || self.has_lost_vram());
+                let has_news = || is_whole && !self.is_off() && (self.doorbell() != read || self.has_lost_vram());
                 let look = || (self.is_over() || has_news()).then_some(());
                 let found = self.board.events.wait(Until::At(Instant::now() + pause), look);
                 pause = if found.is_some() { SOONEST } else { (pause * 2).min(LATEST) };
@@ -143,6 +174,21 @@ impl QueueState {
             pause = SOONEST;
         }
         parts.slot.cancel();
+    }
+
+    /// Moves evicted BOs of the file to where the GPU can use them, because the queue may use any. Returns `false` if they do not fit.
+    ///
+    /// Source: Linux 7.2 `amdgpu_eviction_fence.c`; `amdgpu_userq.c`, `amdgpu_userq_restore_worker`.
+    fn restore(&self, evicted: &mut u64) -> bool {
+        let Parts { pools, view, owner, .. } = &self.parts;
+        let before = pools.evicted();
+        let bound = view.bos();
+        let is_whole = pools.restore(*owner, bound.iter().map(|bo| &bo.allocation)).is_ok();
+        if is_whole {
+            // What this evicted itself is other files' business, or is seen next time.
+            *evicted = before;
+        }
+        is_whole
     }
 
     /// Hangs until the queue is freed, because a reset of the GPU lost its memory: pending work is lost.
@@ -187,7 +233,7 @@ impl QueueState {
     /// Source: Linux 6.19 `amdgpu_userq.c`, `amdgpu_userq_start_hang_detect_work`; `amdgpu_userq_fence.c`,
     /// `amdgpu_userq_fence_driver_force_completion`.
     fn give_up_if_overdue(&self) {
-        if self.is_hung() && self.is_overdue(Instant::now()) {
+        if self.is_off() && self.is_overdue(Instant::now()) {
             if let Some(gpu) = self.gpu.upgrade() {
                 gpu.recovered(&|| false);
             }

@@ -18,7 +18,7 @@ use crate::{
     gpu::{Client, FaultSource, Memory as _},
     kernel::{
         board::Board,
-        mm::bo::Bo,
+        mm::bo::{Bo, Pools},
         process::identity::Process,
         sched::{fault_cell::FaultCell, ring::Recovery, work::Meter},
     },
@@ -48,6 +48,11 @@ pub(crate) struct Parts {
     #[expect(dead_code, reason = "kept alive, not used")]
     pub(crate) write_bo: Arc<Bo>,
     pub(crate) view: View,
+    /// The addresses of all that the engine needs for the queue: the ring, its pointers and its own areas.
+    pub(crate) areas: Vec<u64>,
+    pub(crate) pools: Arc<Pools>,
+    /// The number of BOs that had been evicted before those of the queue were last moved to where the GPU can use them.
+    pub(crate) evicted: u64,
     pub(crate) slot: Slot,
     pub(crate) faults: Arc<FaultCell>,
     pub(crate) meter: Arc<Meter>,
@@ -66,6 +71,8 @@ pub(super) struct QueueState {
     pub(super) is_stopping: AtomicBool,
     /// `true` after something that the queue could not execute.
     pub(super) is_hung: AtomicBool,
+    /// `true` after the queue lost the memory that it needs: it is off until it is freed.
+    pub(super) is_homeless: AtomicBool,
     pub(super) lockup_timeout: Duration,
     /// The number of resets that had lost VRAM when the queue was created.
     pub(super) losses_at_birth: u32,
@@ -99,6 +106,24 @@ impl QueueState {
 
     pub(super) fn is_hung(&self) -> bool {
         self.is_hung.load(Ordering::Acquire)
+    }
+
+    /// Returns `true` if the queue runs nothing any more.
+    pub(super) fn is_off(&self) -> bool {
+        self.is_hung() || self.is_homeless.load(Ordering::Acquire)
+    }
+
+    /// Returns `true` if the queue has its memory: one of its areas is bound, or from Linux 7.3 on all are.
+    ///
+    /// Source: Linux 7.2 and 7.3 `amdgpu_userq.c`, `amdgpu_userq_buffer_vas_mapped`.
+    pub(super) fn is_at_home(&self) -> bool {
+        let Parts { areas, view, .. } = &self.parts;
+        let is_bound = |&va: &u64| view.bo_at(va).is_some();
+        if self.board.facts.has(Features::QUEUE_AREAS) {
+            areas.iter().all(is_bound)
+        } else {
+            areas.iter().any(is_bound)
+        }
     }
 
     /// Returns `true` if VRAM was lost since the creation of the queue, and the kernel does not run such queues again.

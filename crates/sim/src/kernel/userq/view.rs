@@ -9,7 +9,7 @@ use zerocopy::IntoBytes as _;
 use crate::{
     gpu::{Access, Memory, PageFault},
     kernel::{
-        mm::{space::Space, vm::Vm},
+        mm::{bo::Bo, space::Space, vm::Vm},
         userq::slots::Slots,
     },
 };
@@ -37,6 +37,16 @@ impl View {
     /// Source: Linux 6.12 `amdgpu_vm.h`, `AMDGPU_VA_RESERVED_SEQ64_START`.
     pub(crate) const fn window(vm: &Vm) -> u64 {
         vm.end() + TRAP
+    }
+
+    /// Returns the BO that is bound at an address now.
+    pub(super) fn bo_at(&self, va: u64) -> Option<Arc<Bo>> {
+        self.vm.lock().bound_at(va, 1, true).cloned()
+    }
+
+    /// Returns the BOs of the address space.
+    pub(super) fn bos(&self) -> Vec<Arc<Bo>> {
+        self.vm.lock().known()
     }
 
     /// Returns the current mappings.

@@ -23,7 +23,7 @@ impl File {
         Ok((entries, request.num_entries))
     }
 
-    fn list_bindings(&self, handle: u32, room: u32) -> Result<(Vec<GemVmEntry>, u32), Errno> {
+    pub(crate) fn list_bindings(&self, handle: u32, room: u32) -> Result<(Vec<GemVmEntry>, u32), Errno> {
         let mut entries = vec![GemVmEntry::ZEROED; room as usize];
         let value = if room == 0 { 0 } else { address_mut(&mut entries) };
         let op = GEM_OP_GET_MAPPING_INFO;

@@ -1,14 +1,23 @@
-//! R230, R231 and R233 to R235: rules of user queues after Linux 6.17.
+//! R230 to R235: rules of user queues after Linux 6.17.
+
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    time::{Duration, Instant},
+};
 
 use amdgpu_sim::{KernelRelease, LockupTimeout, SimDevice, SimOptions, profile};
 use amdgpu_uapi::{Errno, WedgedEvent};
 use amdgpu_winsys::{
-    uapi::{Answered, USERQ_SECURE, Userq, UserqSignal, UserqWait},
+    uapi::{
+        Answered, GemCreateFlags, GemDomain, MemoryInfo, USERQ_SECURE, UqFwAreas, Userq, UserqCompute, UserqGfx,
+        UserqSdma, UserqSignal, UserqWait, VaOperation, query,
+    },
     winsys::Ip,
 };
+use zerocopy::IntoBytes;
 
-use super::rig::{Bench, doorbell};
-use crate::support::{HANG, PAGE, address, is_readable, long, open, sync_file_info};
+use super::rig::{Bench, RING_BYTES, doorbell};
+use crate::support::{File, HANG, PAGE, RWX, Range, address, is_readable, long, open, sync_file_info};
 
 /// Milliseconds that are less than the time-out of a queue.
 const SOON: u16 = 1500;
@@ -53,6 +62,45 @@ fn a_file_has_511_queues_and_512_from_linux_7_2_on() {
     }
 }
 
+// Checks R230.
+#[test]
+fn areas_of_a_queue_end_with_their_bindings_and_from_linux_7_3_on_to_the_byte() {
+    for (kernel, beyond) in [(KernelRelease::V7_2, Ok(())), (KernelRelease::V7_3, Err(Errno::EINVAL))] {
+        for ip in [Ip::Gfx, Ip::Compute, Ip::Sdma] {
+            let bench = Bench::new(&card(kernel), ip);
+            let create = |question: Userq| {
+                let mut question = question;
+                bench.file.send(&mut question)?;
+                bench.free(question.answer().queue_id)
+            };
+            let own = |mqd: &[u8]| create(Userq { mqd: address(mqd), mqd_size: mqd.len() as u64, ..bench.question() });
+            let [area, ring, read, write] = [bench.area, bench.ring, bench.read, bench.write].map(|bo| {
+                let (entries, _) = bench.file.list_bindings(bo, 1).unwrap();
+                (entries[0].addr, entries[0].addr + entries[0].size)
+            });
+            let try_at = |name: &str, end: u64, bytes: u64, at: &dyn Fn(u64) -> Result<(), Errno>| {
+                let found = [0, 1].map(|later| at(end - bytes + later));
+                assert_eq!(found, [Ok(()), beyond], "{kernel}: {ip}: {name}");
+                assert_eq!(at(end), Err(Errno::EINVAL), "{kernel}: {ip}: {name}: nothing is bound there");
+            };
+            try_at("ring", ring.1, RING_BYTES, &|queue_va| create(Userq { queue_va, ..bench.question() }));
+            try_at("read pointer", read.1, PAGE, &|rptr_va| create(Userq { rptr_va, ..bench.question() }));
+            try_at("write pointer", write.1, PAGE, &|wptr_va| create(Userq { wptr_va, ..bench.question() }));
+            match ip {
+                Ip::Gfx => {
+                    let areas: UqFwAreas = bench.file.info(query::UQ_FW_AREAS, [0; 4]).unwrap();
+                    let (shadow, save) = (areas.shadow_size.into(), areas.csa_size.into());
+                    let own = |shadow_va, csa_va| own(UserqGfx { shadow_va, csa_va }.as_bytes());
+                    try_at("shadow", area.1, shadow, &|va| own(va, area.0));
+                    try_at("save area", area.1, save, &|va| own(area.0, va));
+                }
+                Ip::Compute => try_at("end of pipe", area.1, 2048, &|eop_va| own(UserqCompute { eop_va }.as_bytes())),
+                _ => try_at("save area", area.1, 32, &|csa_va| own(UserqSdma { csa_va }.as_bytes())),
+            }
+        }
+    }
+}
+
 // Checks R231.
 #[test]
 fn secure_queues_of_copy_engines_alone_need_encrypted_memory() {
@@ -60,6 +108,117 @@ fn secure_queues_of_copy_engines_alone_need_encrypted_memory() {
         let bench = Bench::new(&card(KernelRelease::V7_2), ip);
         let mut secure = Userq { flags: USERQ_SECURE, ..bench.question() };
         assert_eq!(bench.file.send(&mut secure), expected, "{ip}");
+    }
+}
+
+/// A card whose queues may have pending fences for long.
+fn patient_card(kernel: KernelRelease) -> SimDevice {
+    let lockup_timeout = LockupTimeout::all(Duration::from_mins(1));
+    let options = SimOptions { user_queues: true, lockup_timeout, ..SimOptions::of_kernel(kernel) };
+    SimDevice::new(profile("navi31").unwrap(), options)
+}
+
+/// Unmaps a BO.
+fn unbind(file: &File, bo: u32) -> Result<(), Errno> {
+    let (bound, _) = file.list_bindings(bo, 1).unwrap();
+    file.va(VaOperation::Unmap, RWX, bo, Range { va: bound[0].addr, offset: 0, size: PAGE })
+}
+
+// Checks R232.
+#[test]
+fn an_unmapping_of_what_a_queue_needs_waits_for_its_last_fence() {
+    for (kernel, waits) in [(KernelRelease::V7_0, false), (KernelRelease::V7_2, true), (KernelRelease::V7_3, true)] {
+        let bench = Bench::new(&patient_card(kernel), Ip::Gfx);
+        let queue = bench.create().unwrap();
+        bench.push_ib(&bench.store(0, 7));
+        bench.tell_memory_only();
+        let syncobj = bench.file.syncobj(false);
+        bench.signal(queue, syncobj).unwrap();
+        let unbound = |bo: u32| {
+            let is_done = AtomicBool::new(false);
+            std::thread::scope(|scope| {
+                let (file, is_done) = (&bench.file, &is_done);
+                let unbinding = scope.spawn(move || {
+                    let result = unbind(file, bo);
+                    is_done.store(true, Ordering::Release);
+                    result
+                });
+                std::thread::sleep(Duration::from_millis(200));
+                let was_done = is_done.load(Ordering::Acquire);
+                if !was_done {
+                    bench.ring_doorbell();
+                }
+                assert_eq!(unbinding.join().unwrap(), Ok(()));
+                was_done
+            })
+        };
+        assert_eq!(unbound(bench.read), !waits, "{kernel}");
+        if waits {
+            bench.await_value(0, 7);
+        }
+        assert!(unbound(bench.write), "{kernel}: no fence is pending, or none is waited for");
+    }
+}
+
+// Checks R232.
+#[test]
+fn a_queue_that_lost_its_memory_stays_off() {
+    for (kernel, needs_all) in [(KernelRelease::V7_2, false), (KernelRelease::V7_3, true)] {
+        let bench = Bench::new(&patient_card(kernel), Ip::Gfx);
+        let queue = bench.create().unwrap();
+        unbind(&bench.file, bench.area).unwrap();
+        bench.push_ib(&bench.store(0, 7));
+        bench.ring_doorbell();
+        if needs_all {
+            bench.await_complaint("stays off");
+        } else {
+            bench.await_value(0, 7);
+            for bo in [bench.read, bench.write, bench.ring] {
+                assert_eq!(bench.file.complaints(), "", "{kernel}");
+                unbind(&bench.file, bo).unwrap();
+            }
+            bench.await_complaint("stays off");
+            bench.push_ib(&bench.store(4, 9));
+            bench.ring_doorbell();
+        }
+        std::thread::sleep(Duration::from_millis(100));
+        assert_eq!((bench.load(0), bench.load(4)), (if needs_all { 0 } else { 7 }, 0), "{kernel}");
+        bench.free(queue).unwrap();
+    }
+}
+
+// Checks R232.
+#[test]
+fn evicted_memory_of_a_queue_comes_back_at_once() {
+    for has_queue in [true, false] {
+        let card = patient_card(KernelRelease::V6_17);
+        let bench = Bench::new(&card, Ip::Gfx);
+        let size = 64 << 20;
+        let bo = bench.file.try_create(size, 0, GemDomain::VRAM, GemCreateFlags::DISCARDABLE).unwrap();
+        bench.file.bind(bo, 0x100_0000_0000, size).unwrap();
+        let queue = has_queue.then(|| bench.create().unwrap());
+        let other = open(&card);
+        let all: MemoryInfo = other.info(query::MEMORY, [0; 4]).unwrap();
+        let free = all.vram.usable_heap_size - all.vram.heap_usage;
+        for _ in 0..=free / (4 * size) {
+            other.try_create(4 * size, 0, GemDomain::VRAM, GemCreateFlags::empty()).unwrap();
+        }
+        let is_back = || {
+            let told = bench.file.0.fdinfo();
+            let line = told.lines().find_map(|line| line.strip_prefix("drm-memory-vram:\t")).unwrap();
+            line.trim_end_matches(" KiB").parse::<u64>().unwrap() >= size >> 10
+        };
+        let deadline = Instant::now() + Duration::from_millis(if has_queue { 20_000 } else { 200 });
+        while !is_back() && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        assert_eq!(is_back(), has_queue);
+        if let Some(queue) = queue {
+            bench.push_ib(&bench.store(0, 7));
+            bench.ring_doorbell();
+            bench.await_value(0, 7);
+            bench.free(queue).unwrap();
+        }
     }
 }
 

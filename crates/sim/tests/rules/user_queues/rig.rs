@@ -41,9 +41,11 @@ pub(crate) struct Bench {
     pub(crate) file: File,
     pub(crate) ip: Ip,
     base: u64,
-    ring: u32,
-    read: u32,
-    write: u32,
+    pub(crate) ring: u32,
+    pub(crate) read: u32,
+    pub(crate) write: u32,
+    /// The BO with what the engine itself needs.
+    pub(crate) area: u32,
     pub(crate) doorbell: u32,
     ibs: u32,
     data: u32,
@@ -67,7 +69,7 @@ impl Bench {
         let ring = bound(RING_BYTES, RING);
         let (read, write) = (bound(PAGE, READ), bound(PAGE, WRITE));
         let areas: UqFwAreas = file.info(query::UQ_FW_AREAS, [0; 4]).unwrap();
-        bound(u64::from(areas.shadow_size).next_multiple_of(PAGE), AREA);
+        let area_bo = bound(u64::from(areas.shadow_size).next_multiple_of(PAGE), AREA);
         let (ibs, data) = (bound(16 * PAGE, IBS), bound(PAGE, DATA));
         let doorbell = doorbell(&file).unwrap();
         let area = base + AREA;
@@ -76,7 +78,7 @@ impl Bench {
             Ip::Compute => UserqCompute { eop_va: area }.as_bytes().to_vec(),
             _ => UserqSdma { csa_va: area }.as_bytes().to_vec(),
         };
-        Self { file, ip, base, ring, read, write, doorbell, ibs, data, mqd, written: (0, 0).into() }
+        Self { file, ip, base, ring, read, write, area: area_bo, doorbell, ibs, data, mqd, written: (0, 0).into() }
     }
 
     /// The question that makes the queue.

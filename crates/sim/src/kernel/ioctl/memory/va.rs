@@ -14,6 +14,7 @@ use crate::{
         mm::bo::Bo,
         sync::{events::Until, fence::Fence},
         user,
+        userq::UserQueue,
     },
 };
 
@@ -61,7 +62,35 @@ fn check(file: &File, request: &GemVa, has_output: bool) -> Result<Checked, Errn
 }
 
 /// Changes the address space. The handle may have been closed since the checks.
-fn change(file: &File, request: &GemVa, Checked { operation, flags, bo }: Checked) -> Result<(), Errno> {
+fn change(file: &File, request: &GemVa, checked: Checked) -> Result<(), Errno> {
+    let paused = pause_queues(file, request, &checked);
+    let result = change_bindings(file, request, checked);
+    for queue in paused {
+        queue.resume();
+    }
+    result
+}
+
+/// Makes all user queues of a file pause if a BO is unmapped that one of them needs. Returns those that pause.
+///
+/// Source: Linux 7.2 `amdgpu_userq.c`, `amdgpu_userq_gem_va_unmap_validate`; `amdgpu_eviction_fence.c`.
+fn pause_queues(file: &File, request: &GemVa, Checked { operation, bo, .. }: &Checked) -> Vec<Arc<UserQueue>> {
+    let Some(bo) = bo.as_ref().filter(|_| *operation == VaOperation::Unmap) else { return Vec::new() };
+    if !file.gpu.facts.has(Features::QUEUE_UNMAPS) || !file.vm.lock().starts_at(request.va_address, Some(bo)) {
+        return Vec::new();
+    }
+    let queues: Vec<_> = file.user_queues.lock().iter().map(|(_, queue)| Arc::clone(queue)).collect();
+    if !queues.iter().any(|queue| queue.needs(bo)) {
+        return Vec::new();
+    }
+    for queue in &queues {
+        queue.pause();
+    }
+    queues
+}
+
+fn change_bindings(file: &File, request: &GemVa, checked: Checked) -> Result<(), Errno> {
+    let Checked { operation, flags, bo } = checked;
     let mut vm = file.vm.lock();
     if bo.as_ref().is_some_and(|bo| !file.handles.lock().holds(bo)) {
         return Err(Errno::ENOENT);

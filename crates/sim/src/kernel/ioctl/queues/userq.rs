@@ -1,9 +1,9 @@
 //! The USERQ request, which creates and frees user queues.
 //!
 //! Linux 6.17 does not check the addresses of a queue, and a queue with wrong addresses hangs. The checks here are those of Linux
-//! 6.18. Since Linux 7.2 a doorbell belongs to one queue.
+//! 6.18. Since Linux 7.2 a doorbell belongs to one queue, and since Linux 7.3 areas are checked to the byte.
 //!
-//! Source: Linux 6.17, 6.18 and 7.2 `amdgpu_userq.c`, `amdgpu_userq_ioctl` and `amdgpu_userq_create`; `mes_userqueue.c`,
+//! Source: Linux 6.17, 6.18, 7.2 and 7.3 `amdgpu_userq.c`, `amdgpu_userq_ioctl` and `amdgpu_userq_create`; `mes_userqueue.c`,
 //! `mes_userq_mqd_create`.
 
 use std::sync::Arc;
@@ -13,6 +13,7 @@ use amdgpu_uapi::{
     Errno, GemDomain, IdsFlags, USERQ_PRIORITY_MASK, USERQ_SECURE, Userq, UserqAnswer, UserqCompute, UserqGfx,
     UserqSdma, userq_op, userq_priority,
 };
+use parking_lot::MutexGuard;
 use zerocopy::{FromBytes, IntoBytes};
 
 use crate::{
@@ -80,13 +81,14 @@ fn create(file: &File, request: &Userq) -> Result<UserQueue, Errno> {
     }
     let executor = file.gpu.facts.executor(ip).ok_or(Errno::EINVAL)?;
     let target = executor.target().ok_or(Errno::EINVAL)?;
-    check_addresses(&file.vm.lock(), request)?;
+    check_addresses(file, request)?;
     let (doorbell, doorbell_offset) = doorbell(file, request)?;
-    check_areas(file, ip, request)?;
-    let write_bo = write_pointer(&file.vm.lock(), request)?;
+    let areas = check_areas(file, ip, request)?;
+    let write_bo = write_pointer(file, request)?;
     let queues = &file.gpu.queues;
     let is_exclusive = file.gpu.facts.has(Features::QUEUE_XARRAYS);
     let claim = is_exclusive.then(|| queues.doorbells.claim(&doorbell, doorbell_offset)).transpose()?;
+    let evicted = file.gpu.pools.evicted();
     validate(file)?;
     let parts = Parts {
         ip,
@@ -100,6 +102,9 @@ fn create(file: &File, request: &Userq) -> Result<UserQueue, Errno> {
         claim,
         write_bo,
         view: View::new(&file.vm, &queues.slots),
+        areas: [vec![request.queue_va, request.rptr_va, request.wptr_va], areas].concat(),
+        pools: Arc::clone(&file.gpu.pools),
+        evicted,
         slot: queues.slots.take()?,
         faults: Arc::clone(&file.faults),
         meter: file.work.meter(ip),
@@ -134,14 +139,29 @@ fn check(file: &File, request: &Userq) -> Result<Ip, Errno> {
     if refused { Err(Errno::EINVAL) } else { Ok(ip) }
 }
 
-fn require_bound(vm: &Vm, va: u64, bytes: u64) -> Result<(), Errno> {
-    vm.bound_at(va, bytes).map(drop).ok_or(Errno::EINVAL)
+/// The bindings of a file, in which the areas of its queues must lie.
+struct Bindings<'v> {
+    vm: MutexGuard<'v, Vm>,
+    is_exact: bool,
 }
 
-fn check_addresses(vm: &Vm, request: &Userq) -> Result<(), Errno> {
-    require_bound(vm, request.queue_va, request.queue_size)?;
-    require_bound(vm, request.rptr_va, PAGE)?;
-    require_bound(vm, request.wptr_va, PAGE)
+impl<'v> Bindings<'v> {
+    fn of(file: &'v File) -> Self {
+        Self { vm: file.vm.lock(), is_exact: file.gpu.facts.has(Features::QUEUE_AREAS) }
+    }
+
+    /// Returns the BO behind an area that is bound as a whole.
+    fn require(&self, va: u64, bytes: u64) -> Result<&Arc<Bo>, Errno> {
+        self.vm.bound_at(va, bytes, self.is_exact).ok_or(Errno::EINVAL)
+    }
+}
+
+fn check_addresses(file: &File, request: &Userq) -> Result<(), Errno> {
+    let bound = Bindings::of(file);
+    bound.require(request.queue_va, request.queue_size)?;
+    bound.require(request.rptr_va, PAGE)?;
+    bound.require(request.wptr_va, PAGE)?;
+    Ok(())
 }
 
 /// Returns the BO of the doorbell, and the offset of the doorbell in it in bytes.
@@ -156,22 +176,25 @@ fn doorbell(file: &File, request: &Userq) -> Result<(Arc<Bo>, u64), Errno> {
     Ok((bo, offset))
 }
 
-/// Checks the areas that the engine needs.
-fn check_areas(file: &File, ip: Ip, request: &Userq) -> Result<(), Errno> {
+/// Checks the areas that the engine needs, and returns their addresses.
+fn check_areas(file: &File, ip: Ip, request: &Userq) -> Result<Vec<u64>, Errno> {
     match ip {
         Ip::Gfx => {
             let UserqGfx { shadow_va, csa_va } = own(request)?;
-            let vm = file.vm.lock();
-            require_bound(&vm, shadow_va, AREAS.shadow_size.into())?;
-            require_bound(&vm, csa_va, AREAS.csa_size.into())
+            let bound = Bindings::of(file);
+            bound.require(shadow_va, AREAS.shadow_size.into())?;
+            bound.require(csa_va, AREAS.csa_size.into())?;
+            Ok(vec![shadow_va, csa_va])
         }
         Ip::Compute => {
             let UserqCompute { eop_va } = own(request)?;
-            require_bound(&file.vm.lock(), eop_va, EOP_BYTES)
+            Bindings::of(file).require(eop_va, EOP_BYTES)?;
+            Ok(vec![eop_va])
         }
         _ => {
             let UserqSdma { csa_va } = own(request)?;
-            require_bound(&file.vm.lock(), csa_va, COPY_SAVE_BYTES)
+            Bindings::of(file).require(csa_va, COPY_SAVE_BYTES)?;
+            Ok(vec![csa_va])
         }
     }
 }
@@ -187,8 +210,9 @@ fn own<T: FromBytes + IntoBytes>(request: &Userq) -> Result<T, Errno> {
 /// Returns the BO of the write pointer. The scheduler's firmware reads it too.
 ///
 /// Source: `mes_userq_create_wptr_mapping`.
-fn write_pointer(vm: &Vm, request: &Userq) -> Result<Arc<Bo>, Errno> {
-    let bo = vm.bound_at(request.wptr_va, PAGE).ok_or(Errno::EINVAL)?;
+fn write_pointer(file: &File, request: &Userq) -> Result<Arc<Bo>, Errno> {
+    let bound = Bindings::of(file);
+    let bo = bound.require(request.wptr_va, PAGE)?;
     if bo.size() > PAGE { Err(Errno::EINVAL) } else { Ok(Arc::clone(bo)) }
 }
 

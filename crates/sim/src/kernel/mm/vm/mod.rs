@@ -94,14 +94,17 @@ impl Vm {
         self.end
     }
 
-    /// Returns the BO that is mapped at an address, if its mapping continues for this many bytes, in whole pages.
+    /// Returns the BO that is mapped at an address, if its mapping has room there for this many bytes: to the byte if `is_exact`,
+    /// otherwise for as many pages as are whole in that number.
     ///
-    /// Source: Linux 6.18 `amdgpu_userq.c`, `amdgpu_userq_input_va_validate`.
-    pub(crate) fn bound_at(&self, va: u64, bytes: u64) -> Option<&Arc<Bo>> {
-        let page = (va & ADDRESS_MASK) / PAGE;
+    /// Source: Linux 6.18 and 7.3 `amdgpu_userq.c`, `amdgpu_userq_input_va_validate`.
+    pub(crate) fn bound_at(&self, va: u64, bytes: u64, is_exact: bool) -> Option<&Arc<Bo>> {
+        let va = va & ADDRESS_MASK;
+        let page = va / PAGE;
         let (&first, bound) = self.table.get_prev(&page)?;
         let left = (first + bound.pages).checked_sub(page).filter(|&left| left != 0)?;
-        bound.bo.as_ref().filter(|_| left >= bytes / PAGE)
+        let wanted = if is_exact { va.saturating_add(bytes).div_ceil(PAGE) - page } else { bytes / PAGE };
+        bound.bo.as_ref().filter(|_| left >= wanted)
     }
 
     /// Performs steps 1 to 3 of GEM_VA, which check the address before anything else.
@@ -145,14 +148,18 @@ impl Vm {
         Ok(())
     }
 
+    /// Returns `true` if a mapping of `bo` (PRT for `None`) starts at the address.
+    pub(crate) fn starts_at(&self, va: u64, bo: Option<&Arc<Bo>>) -> bool {
+        let page = (va & ADDRESS_MASK) / PAGE;
+        self.table.get(&page).is_some_and(|bound| same(bound.bo.as_ref(), bo))
+    }
+
     /// Removes the mapping of `bo` (PRT for `None`) that starts at the address.
     pub(crate) fn unmap(&mut self, va: u64, bo: Option<&Arc<Bo>>) -> Result<(), Errno> {
-        let page = (va & ADDRESS_MASK) / PAGE;
-        let found = self.table.get(&page).is_some_and(|bound| same(bound.bo.as_ref(), bo));
-        if !found {
+        if !self.starts_at(va, bo) {
             return Err(Errno::ENOENT);
         }
-        self.remove(page);
+        self.remove((va & ADDRESS_MASK) / PAGE);
         Ok(())
     }
 

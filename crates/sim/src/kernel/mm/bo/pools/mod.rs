@@ -35,7 +35,10 @@ mod state;
 mod tests;
 
 use std::{
-    sync::{Arc, atomic::Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
     time::Instant,
 };
 
@@ -91,6 +94,7 @@ pub(crate) struct Pools {
     usable_captured: bool,
     sizes: Sizes,
     state: Mutex<PoolState>,
+    evicted: Arc<AtomicU64>,
 }
 
 /// A BO's share of the pools, which is freed on drop.
@@ -107,11 +111,13 @@ pub(crate) struct ValidationGuard<'p>(#[expect(dead_code, reason = "held, not us
 
 impl Pools {
     pub(crate) fn new(profile: &Profile) -> Arc<Self> {
+        let state = PoolState::default();
         Arc::new(Self {
             memory: profile.memory,
             usable_captured: profile.memory_usable_captured,
             sizes: Sizes::new(profile),
-            state: Mutex::default(),
+            evicted: Arc::clone(&state.evicted),
+            state: Mutex::new(state),
         })
     }
 
@@ -276,6 +282,37 @@ impl Pools {
         }?;
         let is_visible = !self.sizes.is_all_visible() && matches!(placed, Some(Placement::Vram { visible: 1.. }));
         allowance.spend(state.moves.bytes - before, is_visible);
+        Ok(())
+    }
+
+    /// Returns the number of BOs that were evicted since the device was created.
+    pub(crate) fn evicted(&self) -> u64 {
+        self.evicted.load(Ordering::Acquire)
+    }
+
+    /// Moves the BOs of a file's user queues to one of their allowed domains, where they are not in one. The kernel causes that, so it
+    /// is charged to no group.
+    ///
+    /// Source: Linux 7.2 `amdgpu_userq.c`, `amdgpu_userq_vm_validate`.
+    ///
+    /// # Errors
+    ///
+    /// ENOMEM if they do not fit together.
+    pub(crate) fn restore<'t>(&self, vm: u64, bound: impl Iterator<Item = &'t Allocation>) -> Result<(), Errno> {
+        let mut state = self.state.lock();
+        state.set_payer(None);
+        let since = state.tick();
+        state.use_vm(vm, since);
+        let keep = Keep { since, vm: Some(vm) };
+        for allocation in bound {
+            let Some(resident) = state.get_mut(allocation.id).filter(|resident| !resident.is_on_chip()) else {
+                continue;
+            };
+            resident.used = since;
+            let allowed = resident.allowed;
+            state.validate(allocation.id, allowed, &self.sizes, keep)?;
+            state.note_displaced(allocation.id, &self.sizes);
+        }
         Ok(())
     }
 

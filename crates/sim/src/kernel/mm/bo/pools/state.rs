@@ -5,7 +5,10 @@
 
 use std::{
     collections::{BTreeSet, HashMap},
-    sync::{Arc, atomic::Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use amdgpu_uapi::{Errno, GemDomain};
@@ -142,6 +145,8 @@ pub(super) struct PoolState {
     displaced: HashMap<u64, BTreeSet<usize>>,
     pub(super) budget: Budget,
     pub(super) moves: Moves,
+    /// The number of BOs that were evicted, for those who wait for it without the lock.
+    pub(super) evicted: Arc<AtomicU64>,
     /// `true` if evictions lose contents: a mutation that tests must detect.
     pub(super) loses_evicted: bool,
     /// The groups of processes, if the kernel limits their VRAM.
@@ -182,6 +187,7 @@ impl Default for PoolState {
             displaced: HashMap::new(),
             budget: Budget::default(),
             moves: Moves::default(),
+            evicted: Arc::default(),
             loses_evicted: false,
             groups: None,
             payer: Groups::ROOT,
@@ -474,6 +480,7 @@ impl PoolState {
         let Some(place) = self.refuge(id, heap, sizes) else { return false };
         let is_lost = place == Placement::Nowhere || self.loses_evicted;
         self.move_to(id, place, Why::Eviction, sizes);
+        self.evicted.fetch_add(1, Ordering::Release);
         if let Some(resident) = self.get(id).filter(|_| is_lost) {
             // Contents that a job still uses are not discarded.
             if resident.reservation.is_idle() {
