@@ -45,7 +45,7 @@ pub use self::{
     error::WorldError,
     name::{NodeName, is_uevent_socket},
     server::{Running, Server, Traffic, gpus, is_server_thread},
-    settings::{load, options},
+    settings::{DEFAULT_KERNEL, load, options},
     text::text_file,
     tree::directory::{CLASSES, Directory, Layout, SW_SYNC},
     udev::{UDEV_EVENTS, is_udev_event},

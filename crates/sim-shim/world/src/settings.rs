@@ -10,6 +10,9 @@ use crate::{
     WIDE_FILLS_VARIABLE, WorldError,
 };
 
+/// The kernel of a world that names none: the newest whose behaviour was compared with Linux itself.
+pub const DEFAULT_KERNEL: KernelRelease = KernelRelease::V7_2;
+
 /// Returns the options of a world's devices. Each environment variable that is set and not empty changes an option; `variable`
 /// returns the value of a variable.
 ///
@@ -20,7 +23,7 @@ use crate::{
 pub fn options(variable: impl Fn(&str) -> Option<String>) -> Result<SimOptions, WorldError> {
     let set = |name| variable(name).filter(|text| !text.is_empty());
     // As the kernel, which lets a job touch what its submission does not list.
-    let kernel = set(KERNEL_VARIABLE).map_or(Ok(KernelRelease::default()), |text| text.parse())?;
+    let kernel = set(KERNEL_VARIABLE).map_or(Ok(DEFAULT_KERNEL), |text| text.parse())?;
     let mut options = SimOptions { strict: false, power: true, ..SimOptions::of_kernel(kernel) };
     if let Some(text) = set(FEATURES_VARIABLE) {
         options.features = text.parse::<FeatureChanges>()?.applied_to(options.features);
@@ -108,7 +111,8 @@ mod tests {
     fn a_variable_names_the_kernel() {
         let with = |text: &str| options(|name| (name == KERNEL_VARIABLE).then(|| text.to_owned()));
         let reported = |text: &str| with(text).map(|options| (options.features, options.drm_minor)).unwrap();
-        assert_eq!(reported(""), (Features::empty(), 61));
+        assert_eq!(reported(""), (Features::of(DEFAULT_KERNEL), 64));
+        assert_eq!(reported("6.12"), (Features::empty(), 61));
         for kernel in KernelRelease::ALL {
             assert_eq!(reported(&kernel.to_string()), (Features::of(kernel), kernel.drm_minor()));
         }
@@ -161,8 +165,9 @@ mod tests {
     #[test]
     fn a_variable_sets_the_lockup_timeout() {
         let with = |text: &str| options(|name| (name == LOCKUP_VARIABLE).then(|| text.to_owned()));
-        assert_eq!(options(|_| None).unwrap().lockup_timeout, LockupTimeout::DEFAULT);
-        assert_eq!(with("").unwrap().lockup_timeout, LockupTimeout::DEFAULT);
+        let two_seconds = LockupTimeout::all(Duration::from_secs(2));
+        assert_eq!(options(|_| None).unwrap().lockup_timeout, two_seconds);
+        assert_eq!(with("").unwrap().lockup_timeout, two_seconds);
         assert_eq!(with("5,5,5,5").unwrap().lockup_timeout, LockupTimeout::all(Duration::from_millis(5)));
         assert!(with("soon").unwrap_err().to_string().contains("\"soon\""));
     }

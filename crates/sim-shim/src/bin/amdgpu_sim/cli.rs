@@ -125,7 +125,7 @@ pub(crate) struct World {
     #[arg(long, value_name = "SIZE", value_parser = change::<5>)]
     pub(crate) gtt: Option<Changes>,
     /// The kernel whose driver is simulated: 6.12, 6.13, 6.16, 6.17, 6.18, 6.19, 7.0, 7.2 or 7.3 [default: $AMDGPU_SIM_KERNEL, else
-    /// 6.12]
+    /// 7.2]
     #[arg(long = "linux", visible_alias = "kernel", value_name = "RELEASE")]
     pub(crate) kernel: Option<KernelRelease>,
     /// Features that the kernel has beside those of its release, or lacks, as distributions' kernels do, such as
@@ -136,8 +136,8 @@ pub(crate) struct World {
     #[arg(long, value_name = "WIDTHxHEIGHT")]
     pub(crate) display: Option<Display>,
     /// Milliseconds that a job may run on rings of graphics, compute, SDMA and video before it counts as hung, as the
-    /// kernel's parameter of this name [default: $AMDGPU_SIM_LOCKUP_TIMEOUT, else 10000,60000,10000,10000, and from 7.0 on 2000 for
-    /// all]
+    /// kernel's parameter of this name [default: $AMDGPU_SIM_LOCKUP_TIMEOUT, else 2000 for all, and before Linux 7.0
+    /// 10000,60000,10000,10000]
     #[arg(long, value_name = "MS", allow_hyphen_values = true, value_parser = checked::<LockupTimeout>)]
     pub(crate) lockup_timeout: Option<String>,
     /// MiB of VRAM that the kernel itself has, which count as used [default: $AMDGPU_SIM_KERNEL_VRAM, else 0]

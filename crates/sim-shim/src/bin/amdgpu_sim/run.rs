@@ -225,7 +225,7 @@ pub(crate) fn run(arguments: &Run) -> Result<ExitCode, RunError> {
 fn kernel_of(arguments: &World) -> String {
     let of_variable = || env::var(KERNEL_VARIABLE).ok().filter(|kernel| !kernel.is_empty());
     let named = arguments.kernel.map(|kernel| kernel.to_string()).or_else(of_variable);
-    named.unwrap_or_else(|| amdgpu_sim::KernelRelease::default().to_string())
+    named.unwrap_or_else(|| amdgpu_sim_world::DEFAULT_KERNEL.to_string())
 }
 
 /// Looks whether IBs can be kept, before a program runs for nothing.
