@@ -7,12 +7,12 @@ use std::{
 };
 
 use amdgpu_sim::sysfs::{CLOCKS, COREDUMPS, DEBUG, FIRST_RENDER_MINOR, RESCAN, STATE};
-use amdgpu_sim_world::{CLASSES, SW_SYNC, is_server_thread};
+use amdgpu_sim_world::{CLASSES, Call, Message, SW_SYNC, is_server_thread};
 use nix::errno::Errno;
 
 use crate::{
     c_text::PathText,
-    real, working,
+    calls, real, working,
     world::{self, World},
 };
 
@@ -71,10 +71,28 @@ pub(crate) fn find(directory: c_int, path: &[u8]) -> Result<Option<WorldPath>, E
         return Ok(world.map(|world| WorldPath { node: None, is_sw_sync: false, text: whole, is_real: true, world }));
     }
     let world = world::reach()?;
+    if let Some(rest) = path.strip_prefix(DEBUG.as_bytes()) {
+        look_at_clients(world, rest)?;
+    }
     let mut text = PathText::new();
     text.push(world.root_bytes())?;
     text.push(path)?;
     Ok(Some(WorldPath { node: node_minor(path), is_sw_sync: is_sw_sync(path), text, is_real: false, world }))
+}
+
+/// Brings the directories of open files in debugfs up to date, before one is looked at. `rest` is the path behind the directory of all
+/// devices.
+///
+/// # Errors
+///
+/// EACCES except for root, who alone may enter debugfs.
+///
+/// Source: Linux 6.12 `fs/debugfs/inode.c`, `DEBUGFS_DEFAULT_MODE`.
+fn look_at_clients(world: &'static World, rest: &[u8]) -> Result<(), Errno> {
+    if !nix::unistd::geteuid().is_root() {
+        return if rest.starts_with(b"/client-") { Err(Errno::EACCES) } else { Ok(()) };
+    }
+    calls::call(world, &Message::new(Call::RefreshClients, 0, [0; 3])).map(drop)
 }
 
 /// An absolute path.

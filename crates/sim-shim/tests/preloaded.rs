@@ -163,6 +163,12 @@ fn root_resets_one_gpu_by_reading_a_file_of_debugfs() {
 }
 
 #[test]
+fn root_sees_a_directory_of_debugfs_for_each_open_file() {
+    launched("navi21,renoir", &["clients"]);
+    hosted("navi21,renoir", &["clients"]);
+}
+
+#[test]
 fn a_program_makes_and_signals_fences_of_its_own() {
     both_ways(&["sw-sync"]);
 }

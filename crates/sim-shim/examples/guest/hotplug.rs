@@ -4,7 +4,7 @@ use std::{
     fs::{self, File},
     io::Write as _,
     os::{
-        fd::OwnedFd,
+        fd::{AsRawFd as _, OwnedFd},
         unix::fs::{MetadataExt as _, OpenOptionsExt as _},
     },
     path::Path,
@@ -182,4 +182,33 @@ pub(crate) fn recover() {
     }
     assert_eq!(errno(fs::read(path)).err(), Some(Errno::EACCES), "only root may");
     assert_eq!(resets(), [false, false]);
+}
+
+/// The directories of open files in debugfs come and go with the files.
+pub(crate) fn clients() {
+    const DEBUG: &str = "/sys/kernel/debug/dri";
+    let file = node::open(RENDER);
+    node::ioctl(&file, &mut Ctx { op: ctx_op::ALLOC_CTX, ..Ctx::ZEROED }).expect("ALLOC_CTX");
+    let told = fs::read_to_string(format!("/proc/self/fdinfo/{}", file.as_raw_fd())).expect("fdinfo");
+    let id = told.lines().find_map(|line| line.strip_prefix("drm-client-id:\t")).expect("an id");
+    let directory = format!("{DEBUG}/client-{id}");
+    let read = |name: &str| fs::read_to_string(format!("{directory}/{name}"));
+    if !geteuid().is_root() {
+        assert_eq!(errno(read("proc_info")).err(), Some(Errno::EACCES));
+        return;
+    }
+    assert_eq!(read("proc_info").expect("proc_info"), format!("pid: {}\ncomm: guest\n", std::process::id()));
+    let tables = read("vm_pagetable_info").expect("vm_pagetable_info");
+    assert!(tables.starts_with("pd_address: 0x") && tables.contains("\nblock_size: 0x9\n"), "{tables}");
+    assert_eq!(fs::read_link(format!("{directory}/device")).expect("a link"), Path::new("../0000:03:00.0"));
+    let listed = |wanted: &str| {
+        let names = fs::read_dir(DEBUG).expect(DEBUG).map(|entry| entry.expect("a name").file_name());
+        names.into_iter().filter(|name| name.to_string_lossy().starts_with(wanted)).count()
+    };
+    let other = node::open(RENDER);
+    assert_eq!((listed("client-"), listed(&format!("client-{id}"))), (2, 1));
+    drop(other);
+    assert_eq!(listed("client-"), 1);
+    drop(file);
+    assert_eq!((listed("client-"), errno(read("proc_info")).err()), (0, Some(Errno::ENOENT)));
 }

@@ -52,6 +52,7 @@ fn main() -> ExitCode {
         "hang" => hangs::hang(&arguments),
         "hotplug" => hotplug::hotplug(),
         "recover" => hotplug::recover(),
+        "clients" => hotplug::clients(),
         "power" => power::power(),
         "sleep" => power::sleep(),
         "suspend" => power::suspend(),

@@ -62,6 +62,15 @@ impl OpenFile {
     pub(crate) fn used_by(&self, process: Process) {
         *self.last_user.lock() = Some(process);
     }
+
+    /// Returns the text of `proc_info`: the process that made the last request.
+    ///
+    /// Source: Linux 7.2 `drm_debugfs.c`, `drm_debugfs_proc_info_show`.
+    pub(crate) fn proc_info(&self) -> String {
+        let process = *self.last_user.lock();
+        let (pid, name) = process.map_or((0, None), |process| (process.pid(), process.name()));
+        format!("pid: {pid}\ncomm: {}\n", name.as_deref().unwrap_or("Unset"))
+    }
 }
 
 /// Jobs of a file that was closed before they were done.
@@ -205,6 +214,11 @@ impl Files {
     pub(crate) fn of_inode(&self, inode: u64) -> Option<Arc<OpenFile>> {
         let opened = self.opened.lock();
         opened.values().find(|opened| opened.inode == inode).map(|opened| Arc::clone(&opened.file))
+    }
+
+    /// Returns all files that have descriptors.
+    pub(crate) fn all(&self) -> Vec<Arc<OpenFile>> {
+        self.opened.lock().values().map(|opened| Arc::clone(&opened.file)).collect()
     }
 
     /// Returns the number of open files, and of mappings that keep something alive.

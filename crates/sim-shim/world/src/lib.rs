@@ -35,7 +35,6 @@ mod table;
 mod text;
 mod tree;
 mod trust;
-mod udev;
 mod uevents;
 #[expect(unsafe_code, reason = "messages with descriptors, on the stack")]
 mod wire;
@@ -48,7 +47,7 @@ pub use self::{
     settings::{DEFAULT_KERNEL, load, options},
     text::text_file,
     tree::directory::{CLASSES, Directory, Layout, SW_SYNC},
-    udev::{UDEV_EVENTS, is_udev_event},
+    uevents::{UDEV_EVENTS, is_udev_event},
     wire::{Call, Message},
 };
 

@@ -21,6 +21,12 @@ impl Process {
         self.pid
     }
 
+    /// Returns the name of its program; `None` if it has ended.
+    pub(crate) fn name(self) -> Option<String> {
+        let name = std::fs::read_to_string(format!("/proc/{}/comm", self.pid)).ok()?;
+        Some(name.trim_end_matches('\n').to_owned())
+    }
+
     /// Returns the path of its cgroup in the hierarchy of version 2; `None` if it has none.
     pub(crate) fn cgroup(self) -> Option<String> {
         group_of(&std::fs::read_to_string(format!("/proc/{}/cgroup", self.pid)).ok()?)

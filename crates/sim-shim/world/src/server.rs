@@ -18,7 +18,7 @@ use std::{
 
 use amdgpu_sim::{
     Client as _, LoadScript, Profile, SimDevice, SimKernel, SimMachine, SimOptions, chip, on_behalf_of,
-    sysfs::{Place, Store, WakeAlarm, check_sleep, is_true},
+    sysfs::{self, Place, Store, WakeAlarm, check_sleep, is_true},
 };
 use amdgpu_uapi::Request;
 use nix::{
@@ -45,7 +45,7 @@ use crate::{
     seats::{Seat, Seats},
     table,
     text::text_file,
-    tree::directory::Directory,
+    tree::directory::{ClientDirectory, Directory},
     tree::slots::Slots,
     trust::is_trusted,
     uevents::Listeners,
@@ -377,6 +377,7 @@ impl Server {
                 | Call::Fdinfo
                 | Call::Census
                 | Call::Uevents
+                | Call::RefreshClients
                 | Call::Picture,
             ) if !remote.is_trusted() => Err(Errno::EACCES),
             Some(Call::Open) => {
@@ -405,6 +406,7 @@ impl Server {
             Some(Call::Map) => self.files.map(&file()?, first, second).map(|fd| (0, Some(fd))),
             Some(Call::Inode) => self.files.of_inode(first).map(|file| (file.minor.into(), None)).ok_or(Errno::ENOENT),
             Some(Call::Refresh) => on_behalf_of(remote.pid(), || self.refresh(first != 0, second)).map(|()| (0, None)),
+            Some(Call::RefreshClients) => self.refresh_clients().map(|()| (0, None)),
             Some(Call::Fdinfo) => {
                 let file = self.files.of_inode(first).ok_or(Errno::ENOENT)?;
                 text_file(c"amdgpu-sim text", fdinfo(&file).as_bytes()).map(|fd| (0, Some(fd)))
@@ -453,6 +455,25 @@ impl Server {
             device.before_read(&name);
         }
         let result = directory.as_ref().map_or(Ok(()), |directory| directory.refresh(&devices, all));
+        result.map_err(|error| errno_of(&error))
+    }
+
+    /// Writes the directories of open files in debugfs anew.
+    fn refresh_clients(&self) -> Result<(), Errno> {
+        self.files.release();
+        let files = self.files.all();
+        let of_file = |file: &Arc<OpenFile>| {
+            let mut files = sysfs::client_files(&file.kernel);
+            if files.is_empty() {
+                return None;
+            }
+            files.push(("proc_info".to_owned(), file.proc_info()));
+            let pci = file.kernel.place().pci().to_string();
+            Some(ClientDirectory { name: sysfs::client_directory(file.number), pci, files })
+        };
+        let clients: Vec<_> = files.iter().filter_map(of_file).collect();
+        let directory = self.directory.lock();
+        let result = directory.as_ref().map_or(Ok(()), |directory| directory.refresh_clients(&clients));
         result.map_err(|error| errno_of(&error))
     }
 

@@ -67,10 +67,12 @@ pub enum Call {
     /// Client: open a socket for the kernel's events (NETLINK_KOBJECT_UEVENT). What the client writes to it is the mask of the groups
     /// that it is bound to, as a u32.
     Uevents,
+    /// Client: write the directories of open files in debugfs anew.
+    RefreshClients,
 }
 
 impl Call {
-    const ALL: [Self; 22] = [
+    const ALL: [Self; 23] = [
         Self::Open,
         Self::Ioctl,
         Self::DescriptorIoctl,
@@ -93,6 +95,7 @@ impl Call {
         Self::Welcome,
         Self::Memory,
         Self::Uevents,
+        Self::RefreshClients,
     ];
 }
 

@@ -115,6 +115,8 @@ bitflags::bitflags! {
         /// An unmapping of what a user queue needs waits for the last fences of the file's queues, and a queue without any of it stays
         /// off. Since 7.2: `amdgpu_userq.c`, `amdgpu_userq_gem_va_unmap_validate`.
         const QUEUE_UNMAPS = 1 << 38;
+        /// A directory for each open file in debugfs. Since 6.17: `drm_debugfs.c`, `drm_debugfs_clients_add`.
+        const CLIENT_DIRECTORIES = 1 << 39;
     }
 }
 
@@ -157,7 +159,13 @@ const SINCE: [(KernelRelease, Features); 8] = [
             .union(Features::WEDGED_EVENTS)
             .union(Features::SYNCOBJ_POINTS),
     ),
-    (KernelRelease::V6_17, Features::QUEUE_RESETS.union(Features::DETACHED_FENCES).union(Features::WEDGED_TASK)),
+    (
+        KernelRelease::V6_17,
+        Features::QUEUE_RESETS
+            .union(Features::DETACHED_FENCES)
+            .union(Features::WEDGED_TASK)
+            .union(Features::CLIENT_DIRECTORIES),
+    ),
     (KernelRelease::V6_18, Features::LIST_HANDLES.union(Features::MAPPING_INFO)),
     (KernelRelease::V6_19, Features::NO_CONSTANT_ENGINE.union(Features::GANG_FLAG).union(Features::COLOR_PIPELINES)),
     (KernelRelease::V7_0, Features::SHORT_LOCKUP.union(Features::UMA_CARVEOUT)),

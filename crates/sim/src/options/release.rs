@@ -14,7 +14,7 @@ use super::features::Features;
 /// | 6.12 | 61 | |
 /// | 6.13 | 61 | names of clients; files in sysfs with the supported resets of each kind of ring |
 /// | 6.16 | 64 | user queues, which are disabled by default, as in the driver ([`SimOptions::user_queues`](crate::SimOptions::user_queues)); sync objects of GEM_VA; points in descriptors of sync objects; since 6.14: keys of fdinfo for each region, `vcn_reset_mask`, cgroups for VRAM; since 6.15: events of resets |
-/// | 6.17 | 64 | more chips reset only the stuck ring, its job ends with ETIME, and later jobs of other contexts run; signalled fences have common names; events of resets name the process |
+/// | 6.17 | 64 | more chips reset only the stuck ring, its job ends with ETIME, and later jobs of other contexts run; signalled fences have common names; events of resets name the process; directories of open files in debugfs |
 /// | 6.18 | 64 | GEM_LIST_HANDLES, GET_MAPPING_INFO of GEM_OP |
 /// | 6.19 | 64 | colour pipelines of planes; refuses IBs of the constant engine; tells of submissions to several rings in DEV_INFO |
 /// | 7.0 | 64 | time-outs of 2 seconds; the carve-out of an APU can be chosen |

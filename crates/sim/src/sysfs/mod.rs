@@ -24,7 +24,7 @@ pub use self::{
     computer::{ALARM, CLOCKS, SLEEPS, STATE, WakeAlarm, check_sleep},
     connectors::connector_files,
     coredump::{COREDUMP_LIFE, COREDUMPS, COREDUMPS_DISABLED, coredump, coredump_with_ibs},
-    debug::{DEBUG, RECOVER, debug_directory, recover_path},
+    debug::{DEBUG, RECOVER, client_directory, client_files, debug_directory, recover_path},
     errors::error_files,
     power::{changes, power_files},
     resets::reset_files,

@@ -1,6 +1,7 @@
 //! The directory of a world: its socket, and the tree that stands for `/dev/dri` and `/sys`.
 
 use std::{
+    collections::BTreeSet,
     fs::{self, File, Permissions},
     io,
     mem::ManuallyDrop,
@@ -72,6 +73,16 @@ impl Layout {
     pub fn name(&self) -> String {
         self.directory.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
     }
+}
+
+/// The directory of an open file in debugfs.
+#[derive(Debug)]
+pub(crate) struct ClientDirectory {
+    pub(crate) name: String,
+    /// The PCI address of the device, whose directory is beside it.
+    pub(crate) pci: String,
+    /// The texts of files by their paths in the directory.
+    pub(crate) files: Vec<(String, String)>,
 }
 
 /// The directory of a world, which is removed on drop. It is locked as long as the server's threads exist. A directory that is not locked
@@ -283,6 +294,40 @@ impl Directory {
         files.try_for_each(|(name, text)| replace(&directory.join(name), text.as_bytes()))
     }
 
+    /// Writes the directories of open files in debugfs, and removes those of files that were closed.
+    pub(crate) fn refresh_clients(&self, clients: &[ClientDirectory]) -> io::Result<()> {
+        let debug = self.path(sysfs::DEBUG);
+        let mut wanted = BTreeSet::new();
+        for client in clients {
+            let directory = debug.join(&client.name);
+            let device = directory.join("device");
+            if fs::symlink_metadata(&device).is_err() {
+                write(&device, &Entry::Link(format!("../{}", client.pci)))?;
+            }
+            wanted.insert(directory.clone());
+            for (path, text) in &client.files {
+                let path = directory.join(path);
+                let parent = path.parent().unwrap_or(&directory);
+                fs::create_dir_all(parent)?;
+                wanted.insert(parent.to_owned());
+                replace(&path, text.as_bytes())?;
+            }
+        }
+        // Directories of queues that were freed are below those of their files.
+        for entry in fs::read_dir(&debug)?.flatten().filter(|entry| is_of_client(&entry.path(), "client-")) {
+            let directory = entry.path();
+            if !wanted.contains(&directory) {
+                fs::remove_dir_all(&directory)?;
+                continue;
+            }
+            let queues = fs::read_dir(&directory)?.flatten().map(|entry| entry.path());
+            for gone in queues.filter(|path| is_of_client(path, "queue_") && !wanted.contains(path)) {
+                fs::remove_dir_all(gone)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Writes the files of memory, or all that change.
     pub(crate) fn refresh(&self, devices: &Slots, all: bool) -> io::Result<()> {
         for device in devices.present() {
@@ -319,6 +364,11 @@ fn parent() -> PathBuf {
         return memory.to_owned();
     }
     std::env::temp_dir()
+}
+
+/// Returns `true` if the last part of a path starts so.
+fn is_of_client(path: &Path, start: &str) -> bool {
+    path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(start))
 }
 
 /// Returns the directory of a core dump.

@@ -9,6 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use amdgpu_hw::Ip;
 use amdgpu_uapi::Errno;
 use parking_lot::Mutex;
 
@@ -77,6 +78,11 @@ impl UserQueue {
         let fence = slot.fence(write, &self.shared.board.events, *owner);
         self.shared.board.events.wake_all();
         Ok(fence)
+    }
+
+    /// Returns the IP whose engine the queue is for.
+    pub(crate) fn ip(&self) -> Ip {
+        self.shared.parts.ip
     }
 
     /// Returns `true` if the queue needs a BO that is bound.

@@ -101,6 +101,21 @@ fn areas_of_a_queue_end_with_their_bindings_and_from_linux_7_3_on_to_the_byte() 
     }
 }
 
+#[test]
+fn queues_are_told_in_debugfs_from_linux_6_17_on() {
+    for (kernel, is_told) in [(KernelRelease::V6_16, false), (KernelRelease::V6_17, true)] {
+        let bench = Bench::new(&card(kernel), Ip::Compute);
+        let queue = bench.create().unwrap();
+        let files = amdgpu_sim::sysfs::client_files(&bench.file.0);
+        let names: Vec<_> = files.iter().map(|(name, _)| name.as_str()).collect();
+        let expected: &[&str] = if is_told { &["vm_pagetable_info", "queue_1/mqd_info"] } else { &[] };
+        assert_eq!(names, expected, "{kernel}");
+        assert!(files.last().is_none_or(|(_, text)| text == "queue_type: 1\nmqd_gpu_address: 0x0\n"));
+        bench.free(queue).unwrap();
+        assert!(amdgpu_sim::sysfs::client_files(&bench.file.0).len() < 2);
+    }
+}
+
 // Checks R231.
 #[test]
 fn secure_queues_of_copy_engines_alone_need_encrypted_memory() {

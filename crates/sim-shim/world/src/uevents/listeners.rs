@@ -13,10 +13,8 @@ use nix::{
 };
 use parking_lot::Mutex;
 
-use crate::{
-    name::uevent_socket_name,
-    udev::{UDEV_EVENTS, udev_event},
-};
+use super::udev::{UDEV_EVENTS, udev_event};
+use crate::name::uevent_socket_name;
 
 /// The maximum number of sockets in a world.
 const MOST: usize = 256;
