@@ -22,8 +22,9 @@ pub(crate) fn udev_event(event: &[u8]) -> Vec<u8> {
     // The kernel's header is a text as well.
     let properties = event.iter().position(|&byte| byte == 0).map_or(&[][..], |end| &event[end + 1..]);
     let hash_of = |key: &str| {
-        let values = properties.split(|&byte| byte == 0).filter_map(|property| property.strip_prefix(key.as_bytes()));
-        values.last().map_or(0, |value| murmur_2(value, 0))
+        let mut values =
+            properties.split(|&byte| byte == 0).filter_map(|property| property.strip_prefix(key.as_bytes()));
+        values.next_back().map_or(0, |value| murmur_2(value, 0))
     };
     let sizes = [HEADER, HEADER, properties.len() as u32];
     let filters = [hash_of("SUBSYSTEM="), hash_of("DEVTYPE="), 0, 0];
