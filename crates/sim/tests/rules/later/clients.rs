@@ -289,4 +289,10 @@ fn total_is_by_home_and_resident_by_place() {
     assert!(here > 0 && here < 20 << 10, "{text}");
     assert_eq!(here + value("drm-resident-gtt:") + value("drm-resident-cpu:"), 20 << 10, "{text}");
     assert_eq!(value("drm-total-gtt:"), 0);
+    // Its size is no whole number of MiB.
+    file.try_create((3 << 20) - 4096, 0, GemDomain::GTT, GemCreateFlags::empty()).unwrap();
+    let text = file.0.fdinfo();
+    for line in ["drm-total-vram:\t20480 MiB\n", "drm-total-gtt:\t3068 KiB\n"] {
+        assert!(text.contains(line), "{text}");
+    }
 }
