@@ -7,9 +7,8 @@ use parking_lot::MutexGuard;
 
 use super::{
     check::Checked,
-    configuration::{Configuration, CrtcState, PlaneState},
+    configuration::{Configuration, CrtcState, PlaneColours, PlaneState},
     pending::{Pending, Signal},
-    pipelines::PlaneColours,
     screen::Screen,
 };
 use crate::kernel::sync::fence::Fence;

@@ -6,7 +6,10 @@ use std::sync::Arc;
 
 use amdgpu_uapi::ModeInfo;
 
-use super::{framebuffer::Framebuffer, pipelines::PlaneColours};
+use super::{
+    framebuffer::Framebuffer,
+    pipelines::{Colours, STEPS, Step},
+};
 
 /// Bytes that a property can name, from a client.
 #[derive(Debug, PartialEq, Eq)]
@@ -51,6 +54,36 @@ impl PlaneState {
     /// Removes the plane from its CRTC. The rectangles stay.
     pub(crate) fn turn_off(&mut self) {
         (self.crtc, self.framebuffer) = (None, None);
+    }
+}
+
+/// The colours of a plane.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct PlaneColours {
+    /// The values of COLOR_ENCODING and COLOR_RANGE.
+    pub(crate) encoding: u64,
+    pub(crate) range: u64,
+    /// `true` if the pipeline is used.
+    pub(crate) uses_pipeline: bool,
+    /// The operations of the pipeline; none if there is none.
+    pub(crate) operations: Vec<Operation>,
+}
+
+/// The state of an operation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Operation {
+    pub(crate) is_bypassed: bool,
+    pub(crate) curve: u64,
+    pub(crate) multiplier: u64,
+    pub(crate) data: Option<Arc<Blob>>,
+}
+
+impl PlaneColours {
+    /// Returns the colours of a plane that nobody has changed: those of HDTV, with no operation.
+    pub(super) fn initial(colours: Colours) -> Self {
+        let operation = |step: &Step| Operation { is_bypassed: true, curve: step.curve, multiplier: 0, data: None };
+        let steps = STEPS.iter().filter(|_| colours == Colours::Pipelines);
+        Self { encoding: 1, range: 0, uses_pipeline: false, operations: steps.map(operation).collect() }
     }
 }
 

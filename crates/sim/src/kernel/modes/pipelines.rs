@@ -4,12 +4,9 @@
 //!
 //! Source: Linux 7.2 `drm_colorop.c`; `amdgpu_dm_colorop.c`, `amdgpu_dm_initialize_default_pipeline`.
 
-use std::sync::Arc;
-
 use amdgpu_hw::GfxLevel;
 
 use super::{
-    configuration::Blob,
     format,
     properties::{Key, LUT_3D_SIDE, LUT_SIZE},
 };
@@ -89,33 +86,3 @@ pub(crate) static STEPS: [Step; 8] = [
     CURVE,
     LUT,
 ];
-
-/// The colours of a plane.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct PlaneColours {
-    /// The values of COLOR_ENCODING and COLOR_RANGE.
-    pub(crate) encoding: u64,
-    pub(crate) range: u64,
-    /// `true` if the pipeline is used.
-    pub(crate) uses_pipeline: bool,
-    /// The operations of the pipeline; none if there is none.
-    pub(crate) operations: Vec<Operation>,
-}
-
-/// The state of an operation.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Operation {
-    pub(crate) is_bypassed: bool,
-    pub(crate) curve: u64,
-    pub(crate) multiplier: u64,
-    pub(crate) data: Option<Arc<Blob>>,
-}
-
-impl PlaneColours {
-    /// Returns the colours of a plane that nobody has changed: those of HDTV, with no operation.
-    pub(super) fn initial(colours: Colours) -> Self {
-        let operation = |step: &Step| Operation { is_bypassed: true, curve: step.curve, multiplier: 0, data: None };
-        let steps = STEPS.iter().filter(|_| colours == Colours::Pipelines);
-        Self { encoding: 1, range: 0, uses_pipeline: false, operations: steps.map(operation).collect() }
-    }
-}
