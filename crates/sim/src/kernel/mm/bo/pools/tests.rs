@@ -66,6 +66,8 @@ struct Known {
     vm: Option<u64>,
     used: u64,
     moved: u64,
+    /// `true` after an eviction until the next submission of its address space tries to bring it back, or it is placed otherwise.
+    is_missed: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -150,7 +152,7 @@ impl Model {
             self.moves.bytes += bo.bytes;
             self.moves.evictions += u64::from(evicted);
         }
-        (bo.place, bo.moved) = (place, self.now);
+        (bo.place, bo.moved, bo.is_missed) = (place, self.now, evicted && bo.vm.is_some());
     }
 
     /// Finds free room, or with `force` evicts others.
@@ -219,14 +221,18 @@ impl Model {
         }
         let restless = |id: &usize, force| !self.is_compatible(&self.bos[id], self.bos[id].preferred, force);
         let own = |id: &usize| self.bos[id].vm == Some(vm);
-        let always = self.bos.keys().copied().filter(|id| own(id) && restless(id, true));
+        let always = self.bos.keys().copied().filter(|id| own(id) && (self.bos[id].is_missed || restless(id, true)));
         let also = listed.iter().copied().filter(|id| !own(id) && restless(id, false));
         let all: Vec<usize> = always.chain(also).collect();
-        all.into_iter().try_for_each(|id| {
+        all.iter().try_for_each(|&id| {
             let Known { preferred, allowed, .. } = self.bos[&id];
             self.validate(id, preferred, since, vm)
                 .or_else(|errno| if preferred == allowed { Err(errno) } else { self.validate(id, allowed, since, vm) })
-        })
+        })?;
+        for id in all {
+            self.bos.get_mut(&id).unwrap().is_missed = false;
+        }
+        Ok(())
     }
 
     fn validate(&mut self, id: usize, domains: GemDomain, since: u64, vm: u64) -> Result<(), Errno> {
@@ -247,7 +253,7 @@ impl Model {
 
     fn touch(&mut self, id: usize) {
         let bo = self.bos.get_mut(&id).unwrap();
-        bo.for_cpu = true;
+        (bo.for_cpu, bo.is_missed) = (true, false);
         let (place, bytes) = (bo.place, bo.bytes);
         if matches!(place, Placement::Vram { visible } if visible != bytes) {
             self.moves.cpu_page_faults += 1;
@@ -291,7 +297,8 @@ impl Pair {
                 let discardable = flags.contains(GemCreateFlags::DISCARDABLE);
                 let allowed = allowed(preferred, discardable);
                 let (used, moved, for_cpu) = (self.model.now, self.model.now, false);
-                let known = Known { place, bytes, preferred, allowed, for_cpu, discardable, vm, used, moved };
+                let known =
+                    Known { place, bytes, preferred, allowed, for_cpu, discardable, vm, used, moved, is_missed: false };
                 self.model.bos.insert(taken.id, known);
                 self.live.push(taken);
             }
@@ -328,7 +335,7 @@ impl Pair {
                     let allowed = allowed(domains, false);
                     self.live[index].set_domains(domains, allowed);
                     let known = self.model.bos.get_mut(&self.live[index].id).unwrap();
-                    (known.preferred, known.allowed) = (domains, allowed);
+                    (known.preferred, known.allowed, known.is_missed) = (domains, allowed, false);
                 }
             }
         }
