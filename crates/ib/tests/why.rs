@@ -259,3 +259,168 @@ fn a_report_of_the_simulator_names_the_saved_ib_and_the_instruction() {
     assert!(shader.starts_with("s_branch") && shader.contains("at 0x800100000000: wave 0 of group"), "{shader}");
     assert_eq!((&incident["time_out"]["ms"], &incident["cause"]["class"]), (&300.into(), &"long-work".into()));
 }
+
+/// The page of a text, with the line breaks of its fields removed, and the exit status.
+fn page_of(input: &str) -> (String, Option<i32>) {
+    let output = run_on(&["why", "-"], input.as_bytes());
+    let page = text(&output.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
+    (page, output.status.code())
+}
+
+#[test]
+fn the_ways_of_recovery_of_a_wedged_device_are_named_and_a_recovered_one_is_not_called_unusable() {
+    let event = |methods: &str| {
+        page_of(&format!(
+            "KERNEL[12.0] change /devices/pci0000:00/0000:00:01.1/0000:03:00.0/drm/card0 (drm)\nACTION=change\nWEDGED={methods}\nPID=5\nTASK=game\n"
+        ))
+    };
+    let (page, code) = event("rebind,bus-reset");
+    assert_eq!(code, Some(1));
+    for part in ["the device is wedged", "(rebind), or", "(bus-reset)", "game (PID 5)"] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    assert!(!page.contains("unusable until"), "{page}");
+    assert!(event("unknown").0.contains("none that the kernel knows"));
+    assert!(event("vendor-specific").0.contains("what the vendor documents"));
+    let (page, _) = event("none");
+    assert!(page.starts_with("the device was wedged, and works again") && page.contains("state recovered"), "{page}");
+    // The kernel writes no empty value: the event was cut off, and tells neither.
+    let (page, code) = event("");
+    assert_eq!(code, Some(1));
+    assert!(page.contains("whether the device works is not told"), "{page}");
+    assert!(!page.contains("unusable") && !page.contains("state recovered"), "{page}");
+    // A line of the log alone names no way.
+    let (page, _) = page_of("[ 9.0] amdgpu 0000:03:00.0: [drm] device wedged, needs recovery\n");
+    assert!(page.contains("names the ways of recovery") && !page.contains("unusable until"), "{page}");
+}
+
+#[test]
+fn an_input_that_was_cut_off_is_not_called_free_of_trouble() {
+    let report = r#"{"schema":"amdgpu-smoke/1","results":[{"id":"exec.nop.gfx","word":"pass","detail":""},{"id":"memory.whole","word":"fa"#;
+    let (page, code) = page_of(report);
+    assert_eq!(code, Some(2), "{page}");
+    assert!(page.contains("is incomplete") && page.contains("ends in the result of memory.whole"), "{page}");
+    assert!(page.ends_with("after 1 whole result") && !page.contains("no check failed"), "{page}");
+    // What is whole is told.
+    let failed = report.replace(r#""word":"pass","detail":"""#, r#""word":"fail","detail":"lost""#);
+    let (page, code) = page_of(&failed);
+    assert_eq!(code, Some(1), "{page}");
+    assert!(page.contains("exec.nop.gfx: lost") && page.contains("incomplete"), "{page}");
+    for (log, known) in [
+        (
+            "[ 1.0] amdgpu 0000:03:00.0: amdgpu: ring comp_1.1.0 timeout, signaled seq=7, emi",
+            "ring comp_1.1.0 timed out",
+        ),
+        (
+            "[ 1.0] amdgpu 0000:03:00.0: amdgpu: ring comp_1.1.0 timeout, signaled seq=1669, emitted seq=16",
+            "which job is not told",
+        ),
+        ("[ 1.0] amdgpu 0000:03:00.0: amdgpu: ring comp_1.1.0 time", "is incomplete"),
+        ("[ 1.0] amdgpu 0000:03:00.0: amdgpu: GPU reset be", "is incomplete"),
+        ("[ 1.0] amdgpu 0000:03:00.0: amdgpu: [gfxhub] page fa", "is incomplete"),
+        (r#"{"_TRANSPORT":"kernel","MESSAGE":"amdgpu 0000:03:00.0: ring gfx time"#, "is incomplete"),
+        (
+            "[ 1.0] amdgpu 0000:03:00.0: [gfxhub] page fault (src_id:0 ring:24 vmid:4 pas",
+            "VMID 4 state the inputs end within",
+        ),
+    ] {
+        let (page, code) = page_of(log);
+        assert!(page.contains(known) && code != Some(0), "{log}: {page}");
+    }
+    // The digits before a cut may not be all.
+    assert!(!page_of("[ 1.0] amdgpu 0000:03:00.0: [gfxhub] page fault (src_id:0 ring:24 vmid:1").0.contains("VMID 1"));
+}
+
+#[test]
+fn a_folder_of_radv_without_a_log_is_a_hang_whatever_its_files_have() {
+    for (name, content) in [
+        ("trace.log", "\0\u{1}\u{2}"),
+        ("trace.log", "Trace ID: 3\n!!!!! This is the last trace point that was rea"),
+        ("vm_fault.log", "VM fault report.\n\nFailing VM page: 0x80011e079000\n"),
+        ("dmesg.log", ""),
+    ] {
+        let scratch = Scratch::new("why-radv-alone");
+        let folder = scratch.0.join("radv_dumps_4400_2026.11.29_10.16.18");
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join(name), content).unwrap();
+        let shown = printed(&["why", folder.to_str().unwrap()], 1);
+        let page = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(page.starts_with("RADV reports a hang") && page.contains("PID 4400"), "{name}: {page}");
+        assert!(page.contains("whether the GPU recovered is not told"), "{name}: {page}");
+        assert!(!page.contains("without a hang") && !page.contains("goes on"), "{name}: {page}");
+    }
+}
+
+#[test]
+fn the_form_of_a_line_bounds_the_release_and_so_the_time_out() {
+    let old = "[ 511.0] [drm:amdgpu_job_timedout [amdgpu]] *ERROR* ring gfx timeout, but soft recovered\n";
+    let fault = "[ 500.1] amdgpu 0000:01:00.0: GPU fault detected: 147 0x0a104802 for process glxgears pid 44 thread glxgears:cs0 pid 45\n\
+                 [ 500.1] amdgpu 0000:01:00.0:   VM_CONTEXT1_PROTECTION_FAULT_STATUS 0x0C048002\n\
+                 [ 500.1] amdgpu 0000:01:00.0: VM fault (0x02, vmid 6, pasid 32771) at page 1052672, read from 'TC1' (0x54433100) (72)\n";
+    for log in [old.to_owned(), format!("{fault}{old}")] {
+        let (page, _) = page_of(&log);
+        assert!(page.contains("time-out 10 s") && !page.contains("time-out of 2 s"), "{page}");
+    }
+    assert!(page_of(&format!("{fault}{old}")).0.contains("a shader of glxgears made a read"));
+}
+
+#[test]
+fn numbers_of_jobs_begin_anew_after_32_bits() {
+    let (page, _) =
+        page_of("[ 9.0] amdgpu 0000:03:00.0: ring gfx_0.0.0 timeout, signaled seq=4294967295, emitted seq=2\n");
+    assert!(page.contains("job 0 hung, 3 outstanding up to 2"), "{page}");
+    let (page, _) = page_of("[ 9.0] amdgpu 0000:03:00.0: ring sdma0 timeout, signaled seq=1, emitted seq=3\n");
+    assert!(page.contains("had done only 1 job, so"), "{page}");
+}
+
+#[test]
+fn a_fault_of_another_process_names_it_and_engines_without_shaders_lack_no_shader() {
+    let log = "[ 20.0] amdgpu 0000:03:00.0: [gfxhub] page fault (src_id:0 ring:24 vmid:5 pasid:17)\n\
+               [ 20.1] amdgpu 0000:03:00.0:  Process chrome pid 50 thread chrome:cs0 pid 51\n\
+               [ 20.2] amdgpu 0000:03:00.0:   in page starting at address 0x0000000000400000 from client 10\n\
+               [ 20.3] amdgpu 0000:03:00.0: GCVM_L2_PROTECTION_FAULT_STATUS:0x00501031\n\
+               [ 21.2] amdgpu 0000:03:00.0: ring comp_1.0.0 timeout, signaled seq=3000, emitted seq=3005\n\
+               [ 21.3] amdgpu 0000:03:00.0:  Process darktable pid 60 thread darktable pid 61\n\
+               [ 21.4] amdgpu 0000:03:00.0: Starting comp_1.0.0 ring reset\n\
+               [ 21.5] amdgpu 0000:03:00.0: Ring comp_1.0.0 reset succeeded\n";
+    let (page, _) = page_of(log);
+    assert!(page.contains("missing: valid + read, of chrome (PID 50)"), "{page}");
+    assert!(page.contains("page fault of another program, chrome (PID 50)"), "{page}");
+    assert!(page.contains("shader line"), "{page}");
+    for ring in ["sdma0", "vcn_dec_0"] {
+        assert!(!page_of(&log.replace("comp_1.0.0", ring)).0.contains("shader line"), "{ring}");
+    }
+}
+
+#[test]
+fn each_heading_says_what_happened() {
+    for (log, heading) in [
+        (
+            "[ 61.0] amdgpu 0000:03:00.0: [drm] *ERROR* [CRTC:80:crtc-0] flip_done timed out\n",
+            "the display waited for a picture",
+        ),
+        (
+            "[ 10.0] amdgpu 0000:03:00.0: [drm] *ERROR* Failed to initialize parser -125!\n",
+            "submissions were cancelled",
+        ),
+        ("[ 10.0] amdgpu 0000:03:00.0: [drm] *ERROR* Failed to initialize parser -19!\n", "submissions were refused"),
+    ] {
+        assert!(page_of(log).0.starts_with(heading), "{}", page_of(log).0);
+    }
+}
+
+#[test]
+fn a_journal_that_translates_the_kernels_name_is_read() {
+    for (date, name) in [
+        ("nov. 30 05:58:18 poste", "noyau"),
+        ("30.11. 05:58:18 rechner", "Kernel"),
+        ("nov 30 05:58:18 equipo", "núcleo"),
+    ] {
+        let log = format!(
+            "{date} {name}: amdgpu 0000:03:00.0: ring gfx_0.0.0 timeout, signaled seq=1000, emitted seq=1003\n\
+             {date} {name}: amdgpu 0000:03:00.0: Ring gfx_0.0.0 reset succeeded\n"
+        );
+        let (page, code) = page_of(&log);
+        assert!(code == Some(1) && page.contains("when 05:58:18") && page.contains("only this ring"), "{page}");
+    }
+}

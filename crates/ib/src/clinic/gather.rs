@@ -9,8 +9,9 @@ use std::time::Duration;
 use super::{
     incident::{End, Event, Incident, Kind, PageFault, Place, RingTimeOut, StatusLayout, Step},
     kernel::{Kernel, Release, RingKind},
-    line::{Bus, Line, Stamp},
+    line::{Bus, Form, Line, Stamp},
     message::{Message, Process, is_graphics, short},
+    uevent::Outcome,
 };
 
 /// The seconds after the end of an incident in which its consequences follow.
@@ -156,10 +157,15 @@ impl Gatherer {
         &mut self,
         gpu: Option<Bus>,
         process: Option<Process>,
-        is_recovered: bool,
+        outcome: Outcome,
         stamp: Option<Stamp>,
         place: Place,
     ) {
+        let (is_recovered, end, recovery) = match outcome {
+            Outcome::Recovered => (true, End::Recovered, None),
+            Outcome::Offered(methods) => (false, End::Wedged, Some(methods)),
+            Outcome::Untold => (false, End::Unknown, Some(String::new())),
+        };
         let is_own = |incident: &Incident| gpu.is_none() || incident.gpu.is_none() || incident.gpu == gpu;
         let is_near = |incident: &Incident| {
             stamp.zip(incident.last).and_then(|(now, last)| now.since(last)).is_none_or(|gap| gap.abs() < CASCADE)
@@ -172,6 +178,10 @@ impl Gatherer {
             .find(|incident| is_own(incident) && is_near(incident));
         if let Some(incident) = known {
             incident.is_wedged |= is_recovered;
+            incident.recovery = recovery.or(incident.recovery.take());
+            if incident.end == End::Unknown && end == End::Wedged {
+                incident.end = end;
+            }
             incident.wedged_process = incident.wedged_process.take().or(process);
             return;
         }
@@ -179,7 +189,8 @@ impl Gatherer {
             gpu,
             is_wedged: is_recovered,
             wedged_process: process,
-            end: if is_recovered { End::Recovered } else { End::Failed },
+            recovery,
+            end,
             start: stamp,
             last: stamp,
             place: Some(place),
@@ -228,7 +239,7 @@ impl Gatherer {
     fn started(&mut self, gpu: Option<Bus>) {
         let is_own = |incident: &Incident| gpu.is_none() || incident.gpu.is_none() || incident.gpu == gpu;
         self.open.retain(|incident| !(is_own(incident) && incident.is_firmware_alone()));
-        let is_over = |incident: &Incident| is_own(incident) && incident.end == End::Failed;
+        let is_over = |incident: &Incident| is_own(incident) && matches!(incident.end, End::Failed | End::Wedged);
         let (over, open) = std::mem::take(&mut self.open).into_iter().partition(is_over);
         self.open = open;
         for incident in over {
@@ -240,10 +251,17 @@ impl Gatherer {
 
     /// Concludes from the form of a line which kernels write it.
     fn narrow(&mut self, line: &Line<'_>, message: &Message<'_>) {
-        if line.has_module && line.has_address {
-            self.kernel.narrow(None, Some(Release(6, 18)));
-        } else if line.has_address && matches!(message, Message::TimedOut { .. } | Message::Fault { .. }) {
-            self.kernel.narrow(Some(Release(6, 19)), None);
+        match line.form {
+            Form::Module => self.kernel.narrow(None, Some(Release(6, 18))),
+            // Kernels without the driver's name before 5.7 name the process of a fault in the same line.
+            Form::Address if matches!(message, Message::TimedOut { .. } | Message::Fault { process: None, .. }) => {
+                self.kernel.narrow(Some(Release(6, 19)), None);
+            }
+            // `amdgpu_job_timedout` names the device since 6.9.
+            Form::Function if matches!(message, Message::TimedOut { .. } | Message::SoftRecovered { .. }) => {
+                self.kernel.narrow(None, Some(Release(6, 14)));
+            }
+            Form::Address | Form::Function | Form::Other => {}
         }
         match message {
             Message::RingReset { .. } => self.kernel.narrow(Some(Release(6, 13)), None),
@@ -280,7 +298,12 @@ impl Gatherer {
 
     fn push(&mut self, mut incident: Incident) {
         let has_news = !incident.rings.is_empty() || !incident.faults.is_empty() || !incident.events.is_empty();
-        if !has_news && incident.steps.is_empty() && !incident.is_wedged && incident.end == End::Unknown {
+        if !has_news
+            && incident.steps.is_empty()
+            && !incident.is_wedged
+            && incident.recovery.is_none()
+            && incident.end == End::Unknown
+        {
             // The GPU's state was dumped, and nothing else happened.
             return;
         }
@@ -290,7 +313,7 @@ impl Gatherer {
         let is_own = |(of, _): &&(Option<Bus>, Place)| *of == gpu || gpu.is_none() && is_single;
         incident.after_failure = self.lost.iter().find(is_own).map(|(_, place)| *place);
         match incident.end {
-            End::Failed if incident.after_failure.is_none() => {
+            End::Failed | End::Wedged if incident.after_failure.is_none() => {
                 self.lost.extend(incident.last_place.map(|place| (gpu, place)));
             }
             End::Full | End::Recovered => self.lost.retain(|(of, _)| *of != gpu),
@@ -522,11 +545,9 @@ fn apply(
         }
     };
     match message {
-        Message::TimedOut { ring, signaled, emitted } => {
-            time_out(incident, ring, Some((signaled, emitted)), (stamp, place));
-        }
+        Message::TimedOut { ring, jobs } => time_out(incident, ring, jobs, false, (stamp, place)),
         Message::SoftRecovered { ring } => {
-            time_out(incident, ring, None, (stamp, place));
+            time_out(incident, ring, None, true, (stamp, place));
             incident.end = End::Soft;
         }
         Message::Process(process) => return name(incident, process, fault),
@@ -550,8 +571,8 @@ fn apply(
             incident.is_wedged = is_recovered;
             if is_recovered && incident.end == End::Unknown {
                 incident.end = if incident.method.is_some() { End::Full } else { End::Recovered };
-            } else if !is_recovered {
-                incident.end = End::Failed;
+            } else if !is_recovered && incident.end != End::Failed {
+                incident.end = End::Wedged;
             }
         }
         Message::Reset { source } => {
@@ -690,10 +711,15 @@ fn step_result(text: &str) -> Option<bool> {
     (text.starts_with("failed") || text.contains("failed and")).then_some(false)
 }
 
-fn time_out(incident: &mut Incident, ring: &str, jobs: Option<(u64, u64)>, (stamp, place): (Option<Stamp>, Place)) {
+fn time_out(
+    incident: &mut Incident,
+    ring: &str,
+    jobs: Option<(u32, u32)>,
+    is_soft_recovered: bool,
+    (stamp, place): (Option<Stamp>, Place),
+) {
     let ring = short(ring);
     if incident.rings.len() < MOST && incident.rings.iter().all(|known| known.ring != ring || known.jobs != jobs) {
-        let is_soft_recovered = jobs.is_none();
         incident.rings.push(RingTimeOut { ring, jobs, process: None, is_soft_recovered, stamp, place });
     }
 }

@@ -22,7 +22,7 @@ pub(crate) struct RingTimeOut {
     /// The name of the ring.
     pub(crate) ring: String,
     /// The last job that was done and the last one that was submitted; `None` where the line does not tell.
-    pub(crate) jobs: Option<(u64, u64)>,
+    pub(crate) jobs: Option<(u32, u32)>,
     /// The process of the job; `None` where no line tells.
     pub(crate) process: Option<Process>,
     /// `true` if killing the waves sufficed.
@@ -37,6 +37,17 @@ impl RingTimeOut {
     /// Returns the kind of the ring.
     pub(crate) fn kind(&self) -> RingKind {
         RingKind::of(&self.ring)
+    }
+
+    /// Returns the number of jobs that were submitted and not done. The numbers of jobs have 32 bits and begin anew.
+    pub(crate) fn outstanding(&self) -> Option<u32> {
+        self.jobs.map(|(signaled, emitted)| emitted.wrapping_sub(signaled))
+    }
+
+    /// Returns the job that the ring worked on.
+    pub(crate) fn running(&self) -> Option<u32> {
+        let is_any = self.outstanding().is_some_and(|outstanding| outstanding > 0);
+        self.jobs.filter(|_| is_any).map(|(signaled, _)| signaled.wrapping_add(1))
     }
 }
 
@@ -195,6 +206,8 @@ pub(crate) enum End {
     Recovered,
     /// The reset failed.
     Failed,
+    /// The kernel gave the device up and leaves its recovery to user space.
+    Wedged,
     /// The kernel does not recover the GPU.
     Disabled,
     /// The machine is powered off.
@@ -258,6 +271,8 @@ pub(crate) struct Incident {
     pub(crate) end: End,
     /// `true` if user space was told that the device is wedged and works again.
     pub(crate) is_wedged: bool,
+    /// The ways of recovery that the event for user space offers where the device does not work.
+    pub(crate) recovery: Option<String>,
     /// The process that the event for user space names.
     pub(crate) wedged_process: Option<Process>,
     /// The dump of the kernel.
@@ -284,6 +299,11 @@ impl Incident {
     /// Returns `true` if a ring timed out or a reset has begun.
     pub(crate) fn is_hang(&self) -> bool {
         !self.rings.is_empty() || !self.steps.is_empty()
+    }
+
+    /// Returns `true` if a program reported a hang and no line of the kernel tells of it.
+    pub(crate) fn is_reported_alone(&self) -> bool {
+        self.of(Kind::Program).next().is_some() && !self.is_hang() && self.end == End::Unknown
     }
 
     /// Returns `true` if parts of the GPU did not start again and no work hung: a card is reset at resume as well.

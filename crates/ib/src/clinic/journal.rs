@@ -22,11 +22,20 @@ pub(crate) struct Entry {
 pub(crate) fn json(line: &str) -> Option<Entry> {
     let line = object_of(line);
     // An object that was cut off may lack its writer. Most others are of programs, and of no interest.
-    let is_whole = line.trim_end_matches([',', ']', ' ', '\r', '\n']).ends_with('}');
-    if !is_whole || !line.contains("\"MESSAGE\":[") && !scan::has_content(line.as_bytes()) {
+    if !is_whole(line) || !line.contains("\"MESSAGE\":[") && !scan::has_content(line.as_bytes()) {
         return None;
     }
     entry(|name| value(line, name))
+}
+
+/// Returns `true` if a line is an object with a message of interest that was cut off.
+pub(crate) fn is_cut(line: &str) -> bool {
+    !is_whole(line) && line.contains("\"MESSAGE\":") && scan::has_content(line.as_bytes())
+}
+
+/// Returns `true` if an object has its end.
+fn is_whole(line: &str) -> bool {
+    line.trim_end_matches([',', ']', ' ', '\r', '\n']).ends_with('}')
 }
 
 /// Returns `true` if a line has an object of JSON, maybe as a part of an array or after the marks of `json-seq` and `json-sse`.

@@ -23,6 +23,7 @@ pub(crate) fn document(diagnosis: &Diagnosis) -> Value {
         "incidents": diagnosis.incidents.iter().map(incident).collect::<Vec<_>>(),
         "incidents_not_kept": diagnosis.dropped,
         "notes": diagnosis.notes,
+        "incomplete": diagnosis.incomplete,
     })
 }
 
@@ -65,6 +66,7 @@ fn incident(incident: &Incident) -> Value {
         "reset_count": incident.reset_count,
         "vram_lost": incident.vram_lost(),
         "wedged_event": incident.is_wedged,
+        "recovery": incident.recovery,
         "coredump": incident.coredump.is_some(),
         "repeats": incident.repeats,
         "state": {"name": state.name, "text": state.text},

@@ -50,6 +50,9 @@ enum Clock {
     Day,
 }
 
+/// The names of the kernel as a writer: some programs that show logs translate it.
+const KERNEL: [&str; 8] = ["kernel", "Kernel", "noyau", "núcleo", "nucleo", "ядро", "カーネル", "内核"];
+
 /// The microseconds of a day.
 const DAY: i64 = 24 * 3600 * 1_000_000;
 
@@ -104,6 +107,19 @@ pub(crate) enum Origin {
     Program,
 }
 
+/// The form of the driver's prefix, which differs between releases.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// The device by address, and the driver's name, as up to Linux 6.18.
+    Module,
+    /// The device by address.
+    Address,
+    /// The driver's function, as in most lines up to Linux 6.9.
+    Function,
+    /// Another one.
+    Other,
+}
+
 /// A line without its prefixes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Line<'l> {
@@ -113,10 +129,8 @@ pub(crate) struct Line<'l> {
     pub(crate) gpu: Option<Bus>,
     /// The writer.
     pub(crate) origin: Origin,
-    /// `true` if the driver's name stands between the address and the text, as up to Linux 6.18.
-    pub(crate) has_module: bool,
-    /// `true` if the line names its device by address.
-    pub(crate) has_address: bool,
+    /// The form of the driver's prefix.
+    pub(crate) form: Form,
     /// `true` if the driver wrote the line.
     pub(crate) is_driver: bool,
     /// The text.
@@ -151,8 +165,7 @@ impl<'l> Line<'l> {
             origin = if is_kernel { Origin::Kernel } else { Origin::Program };
             rest = if is_kernel { brackets(level(text), &mut stamp) } else { text };
         }
-        let mut line =
-            Self { stamp, gpu: None, origin, has_module: false, has_address: false, is_driver: false, text: rest };
+        let mut line = Self { stamp, gpu: None, origin, form: Form::Other, is_driver: false, text: rest };
         if origin == Origin::Kernel {
             line.strip_driver();
             if !line.is_driver {
@@ -178,7 +191,7 @@ impl<'l> Line<'l> {
     fn strip_driver(&mut self) {
         let text = self.text;
         if let Some((bus, rest)) = text.strip_prefix("amdgpu ").and_then(device) {
-            (self.gpu, self.text, self.is_driver, self.has_address) = (Some(bus), rest, true, true);
+            (self.gpu, self.text, self.is_driver, self.form) = (Some(bus), rest, true, Form::Address);
         } else if let Some((number, rest)) = text.strip_prefix("drmn").and_then(|rest| rest.split_once(": "))
             && number.len() <= 2
             && number.bytes().all(|byte| byte.is_ascii_digit())
@@ -188,11 +201,14 @@ impl<'l> Line<'l> {
         loop {
             let text = self.text.trim_start();
             if let Some(rest) = text.strip_prefix("amdgpu: ") {
-                (self.has_module, self.is_driver, self.text) = (true, true, rest);
+                (self.is_driver, self.text) = (true, rest);
+                if self.form == Form::Address {
+                    self.form = Form::Module;
+                }
             } else if let Some(rest) = text.strip_prefix("*ERROR* ").or_else(|| text.strip_prefix("[drm] ")) {
                 (self.is_driver, self.text) = (true, rest);
             } else if let Some(rest) = text.strip_prefix("[drm:").and_then(after_function) {
-                (self.is_driver, self.text) = (true, rest);
+                (self.form, self.is_driver, self.text) = (Form::Function, true, rest);
             } else if let Some((_, rest)) = text.strip_prefix("[drm ERROR :").and_then(|rest| rest.split_once("] ")) {
                 (self.is_driver, self.text) = (true, rest);
             } else {
@@ -336,10 +352,13 @@ fn syslog(text: &str, has_time: bool) -> Option<(Option<Stamp>, bool, &str)> {
     }
     let Some((writer, message)) = after.split_once(':') else { return of_kernel };
     let (name, pid) = writer.split_once('[').map_or((writer, None), |(name, pid)| (name, Some(pid)));
-    if name.is_empty() || name.contains(char::is_whitespace) || stamp.is_none() && pid.is_none() && name != "kernel" {
+    if name.is_empty()
+        || name.contains(char::is_whitespace)
+        || stamp.is_none() && pid.is_none() && !KERNEL.contains(&name)
+    {
         return of_kernel;
     }
-    Some((stamp, name == "kernel", message.strip_prefix(' ').unwrap_or(message)))
+    Some((stamp, KERNEL.contains(&name), message.strip_prefix(' ').unwrap_or(message)))
 }
 
 /// Parses the address of a device, a colon and a space, and returns the text after them.
@@ -369,7 +388,7 @@ fn is_plain_head(head: &str) -> bool {
     head.split_whitespace().all(|word| {
         let Some(name) = word.strip_suffix(':') else { return !word.contains("]:") };
         // `kernel:`, `12:` of a numbered line, and `FILE:12:` of a search.
-        name == "kernel" || is_number(name) || name.rsplit_once(':').is_some_and(|(_, number)| is_number(number))
+        KERNEL.contains(&name) || is_number(name) || name.rsplit_once(':').is_some_and(|(_, number)| is_number(number))
     })
 }
 

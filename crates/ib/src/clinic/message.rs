@@ -62,8 +62,8 @@ pub(crate) enum Message<'t> {
     Dumping,
     /// A ring timed out, and killing its waves sufficed.
     SoftRecovered { ring: &'t str },
-    /// A ring timed out.
-    TimedOut { ring: &'t str, signaled: u64, emitted: u64 },
+    /// A ring timed out, with the last job that was done and the last one that was submitted; `None` if the line was cut off.
+    TimedOut { ring: &'t str, jobs: Option<(u32, u32)> },
     /// The process of the line before.
     Process(Process),
     /// A ring is reset.
@@ -414,8 +414,50 @@ fn ring(whole: &str) -> Option<Message<'_>> {
     if rest.starts_with("but soft recovered") {
         return Some(M::SoftRecovered { ring });
     }
-    let (signaled, emitted) = rest.strip_prefix("signaled seq=")?.split_once(", emitted seq=")?;
-    Some(M::TimedOut { ring, signaled: signaled.parse().ok()?, emitted: digits(emitted)?.parse().ok()? })
+    if !rest.starts_with("signaled seq=") && !"signaled seq=".starts_with(rest) {
+        return None;
+    }
+    Some(M::TimedOut { ring, jobs: jobs(rest) })
+}
+
+/// Parses `signaled seq=3, emitted seq=5`; `None` if it was cut off.
+fn jobs(text: &str) -> Option<(u32, u32)> {
+    let (signaled, emitted) = text.strip_prefix("signaled seq=")?.split_once(", emitted seq=")?;
+    let (signaled, emitted) = (signaled.parse().ok()?, digits(emitted)?.parse().ok()?);
+    // Numbers begin anew after 32 bits. A last number that is a little smaller than the first lacks digits.
+    let outstanding = u32::wrapping_sub(emitted, signaled);
+    (outstanding < 1 << 31).then_some((signaled, emitted))
+}
+
+/// The beginnings of messages about trouble.
+const TROUBLE: [&str; 17] = [
+    "GPU reset begin!",
+    "GPU fault detected: ",
+    "GPU recovery disabled",
+    "GCVM_L2_PROTECTION_FAULT_STATUS",
+    "MMVM_L2_PROTECTION_FAULT_STATUS",
+    "VM_L2_PROTECTION_FAULT_STATUS",
+    "VM_CONTEXT1_PROTECTION_FAULT_ADDR",
+    "VRAM is lost due to GPU reset!",
+    "Illegal opcode in command stream",
+    "Illegal register access in command stream",
+    "MES failed to respond to msg=",
+    "SMU: No response msg_reg: ",
+    "SMU: I'm not done with your previous command",
+    "device lost from bus",
+    "device wedged, ",
+    "Dumping IP State",
+    "qcm fence wait loop timeout expired",
+];
+
+/// Returns `true` if a text that is no message is the beginning of one about trouble, so that the line was cut off.
+pub(super) fn is_cut(text: &str) -> bool {
+    const LEAST: usize = 6;
+    let text = without_head(text);
+    let of_ring = text.strip_prefix("ring ").and_then(|text| text.split_once(' ')).map(|(_, rest)| rest);
+    let is_ring = of_ring.is_some_and(|rest| rest.starts_with('t') && "timeout, ".starts_with(rest));
+    let is_fault = ["[gfxhub", "[mmhub"].iter().any(|hub| text.starts_with(hub));
+    is_ring || is_fault || text.len() >= LEAST && TROUBLE.iter().any(|trouble| trouble.starts_with(text))
 }
 
 /// Returns the digits at the start of a text.
@@ -571,7 +613,9 @@ fn fault(text: &str) -> Option<Message<'_>> {
     let inside = rest.strip_prefix("page fault (")?;
     let number = |name: &str| {
         let (_, value) = inside.split_once(name)?;
-        digits(value)?.parse::<u32>().ok()
+        let number = digits(value)?;
+        // A number at the end of a line that was cut off may lack digits.
+        (number.len() < value.len()).then(|| number.parse::<u32>().ok())?
     };
     let vmid = number(" vmid:").and_then(|vmid| u8::try_from(vmid).ok());
     let process = inside.split_once("process ").and_then(|(_, process)| Process::parse(process));

@@ -35,7 +35,7 @@ use self::{
     journal::{Entry, Export, Fields},
     kernel::{Kernel, Release},
     line::{Line, Origin},
-    message::Message,
+    message::{Message, Process},
     objects::Objects,
     radv::Radv,
     scan::Wanted,
@@ -65,6 +65,8 @@ pub(crate) struct Diagnosis {
     pub(crate) inputs: Vec<String>,
     /// Remarks about inputs.
     pub(crate) notes: Vec<String>,
+    /// The names of inputs that were cut off.
+    pub(crate) incomplete: Vec<String>,
 }
 
 /// A reader of all inputs.
@@ -72,6 +74,7 @@ pub(crate) struct Diagnosis {
 pub(crate) struct Clinic {
     inputs: Vec<String>,
     notes: Vec<String>,
+    incomplete: Vec<String>,
     gatherer: Gatherer,
     radv: Radv,
     coredumps: Vec<(String, Place)>,
@@ -118,7 +121,7 @@ impl Clinic {
         self.inputs.push(name.to_owned());
         self.gatherer.next_input();
         if smoke::is_report(&head) {
-            return self.report((input, name), head.as_slice().chain(reader)).map_err(failed);
+            return self.report(input, head.as_slice().chain(reader)).map_err(failed);
         }
         let is_radv =
             ["Trace ID: ", "annotated disassembly", "VM fault report", "VA=", "AMD_IP_", "Application name: "]
@@ -150,7 +153,9 @@ impl Clinic {
     ///
     /// The errors of [`Clinic::read`].
     pub(crate) fn read_radv(&mut self, folder: &str, name: &str, reader: impl Read) -> Result<(), InputError> {
+        // RADV writes the folder when it meets a hang, whatever its files have.
         self.radv.pid = pid_of(folder).or(self.radv.pid);
+        self.radv.is_hang |= pid_of(folder).is_some();
         if name == "dmesg.log" {
             return self.read(name, reader);
         }
@@ -237,20 +242,27 @@ impl Clinic {
         for (text, place) in std::mem::take(&mut self.hung) {
             join_hung(incidents, &text, place);
         }
-        if self.reports > 0 && self.reports as usize == self.inputs.len() && incidents.is_empty() {
+        if self.reports > 0
+            && self.reports as usize == self.inputs.len()
+            && incidents.is_empty()
+            && self.incomplete.is_empty()
+        {
             self.notes.push("no check failed".to_owned());
         }
-        let Self { inputs, notes, gatherer, .. } = self;
+        let Self { inputs, notes, incomplete, gatherer, .. } = self;
         let (incidents, dropped) = gatherer.finish();
-        Diagnosis { incidents, dropped, inputs, notes }
+        Diagnosis { incidents, dropped, inputs, notes, incomplete }
     }
 
-    fn report(&mut self, (input, name): (usize, &str), reader: impl Read) -> io::Result<()> {
+    fn report(&mut self, input: usize, reader: impl Read) -> io::Result<()> {
         let mut bytes = Vec::new();
         reader.take(MOST_KEPT as u64 + 1).read_to_end(&mut bytes)?;
         self.reports += 1;
         match smoke::failed(&String::from_utf8_lossy(&bytes)) {
-            Ok(failed) => {
+            Ok((failed, cut)) => {
+                if let Some(cut) = cut {
+                    self.incomplete(input, &cut);
+                }
                 let place = Place { input, line: 0 };
                 for check in failed {
                     let mut reading = Reading { input, ..Reading::default() };
@@ -260,7 +272,7 @@ impl Clinic {
                     self.failed.push((check, place));
                 }
             }
-            Err(reason) => self.notes.push(format!("{name}: {reason}")),
+            Err(reason) => self.incomplete(input, &reason),
         }
         Ok(())
     }
@@ -320,8 +332,10 @@ impl Clinic {
         }
         if journal::is_object(unquoted) {
             // Other lines of JSON have nothing that the kernel wrote.
-            if let Some(entry) = journal::json(unquoted) {
-                self.entry(reading, &entry, place);
+            match journal::json(unquoted) {
+                Some(entry) => self.entry(reading, &entry, place),
+                None if journal::is_cut(unquoted) => self.cut(place),
+                None => {}
             }
             return;
         }
@@ -393,14 +407,33 @@ impl Clinic {
             // The prefix is often removed from lines that people quote. Only what is not to be confused is taken then.
             Message::other(line.text).or_else(|| Message::driver(line.text).filter(Message::is_unmistakable))
         };
+        if matches!(message, Some(Message::TimedOut { jobs: None, .. }))
+            || message.is_none() && line.is_driver && message::is_cut(line.text)
+        {
+            self.cut(place);
+        }
         if let Some(message) = message {
             self.gatherer.line(line, message, place);
         }
     }
 
+    /// Remarks that a line was cut off.
+    fn cut(&mut self, place: Place) {
+        self.incomplete(place.input, &format!("line {} is cut off", place.line));
+    }
+
+    /// Remarks once that an input is incomplete.
+    fn incomplete(&mut self, input: usize, why: &str) {
+        let Some(name) = self.inputs.get(input) else { return };
+        if !self.incomplete.contains(name) {
+            self.incomplete.push(name.clone());
+            self.notes.push(format!("{name}: incomplete, {why}"));
+        }
+    }
+
     fn wedged(&mut self, event: Wedged, place: Place) {
-        let is_recovered = event.is_recovered();
-        self.gatherer.wedged(event.gpu, event.process, is_recovered, event.stamp, place);
+        let outcome = event.outcome();
+        self.gatherer.wedged(event.gpu, event.process, outcome, event.stamp, place);
     }
 
     fn end_dump(&mut self, reading: &mut Reading) {
@@ -533,7 +566,15 @@ fn join_radv(incidents: &mut Vec<Incident>, radv: &Radv) {
         radv.add_to(incident);
     } else {
         let kernel = Kernel { release: radv.kernel.as_deref().and_then(Release::parse), ..Kernel::default() };
-        let mut incident = Incident { kernel, place: Some(place), last_place: Some(place), ..Incident::default() };
+        // The folder's name has the process ID.
+        let process = radv.pid.map(|pid| Process { name: radv.application(), pid, thread: String::new() });
+        let mut incident = Incident {
+            kernel,
+            wedged_process: process,
+            place: Some(place),
+            last_place: Some(place),
+            ..Incident::default()
+        };
         radv.add_to(&mut incident);
         incident.events.push(event(Kind::Program, "RADV reports a hang".to_owned(), place));
         incidents.push(incident);

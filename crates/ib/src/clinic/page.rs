@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use super::{
     Diagnosis,
-    incident::{Incident, Kind, Place},
+    incident::{End, Incident, Kind, Place},
+    kernel::RingKind,
     message::Process,
     rules::{Cause, Class, Confidence, cause},
 };
@@ -23,7 +24,12 @@ pub(crate) fn page(diagnosis: &Diagnosis, is_verbose: bool) -> String {
     let mut text = String::new();
     let all = &diagnosis.incidents;
     if all.is_empty() {
-        let _ = writeln!(text, "no trouble of amdgpu found in {}", inputs(diagnosis));
+        let found = format!("no trouble of amdgpu found in {}", inputs(diagnosis));
+        let _ = match diagnosis.incomplete.as_slice() {
+            [] => writeln!(text, "{found}"),
+            [one] => writeln!(text, "{found}, but {one} is incomplete: nothing is known of the rest"),
+            many => writeln!(text, "{found}, but {} of them are incomplete: nothing is known of the rest", many.len()),
+        };
         notes(&mut text, diagnosis);
         return text;
     }
@@ -53,10 +59,9 @@ pub(crate) fn page(diagnosis: &Diagnosis, is_verbose: bool) -> String {
 
 /// Orders incidents by how much of the machine they took.
 fn weight(incident: &Incident) -> u8 {
-    use super::incident::End;
     match incident.end {
         End::PowerOff => 6,
-        End::Failed | End::Disabled => 5,
+        End::Failed | End::Wedged | End::Disabled => 5,
         End::Full => 4,
         End::Unknown if incident.is_hang() => 3,
         End::Ring | End::Recovered => 2,
@@ -84,6 +89,12 @@ pub(super) fn title(incident: &Incident) -> String {
     let what = match incident.ring() {
         Some(ring) => format!("ring {} timed out", ring.ring),
         None if !incident.steps.is_empty() && !incident.is_resume_alone() => "the GPU was reset".to_owned(),
+        None if incident.is_reported_alone() => {
+            let after = if incident.lead_fault().is_some() { ", after a page fault" } else { "" };
+            let first = incident.of(Kind::Program).next().map_or("a program reports a hang", |event| &event.text);
+            format!("{first}{after}")
+        }
+        None if incident.lead_fault().is_some_and(|fault| fault.address.is_none()) => "a page fault".to_owned(),
         None if incident.lead_fault().is_some() => "a page fault, without a hang".to_owned(),
         None if incident.of(Kind::Waits).next().is_some() => {
             "a thread of the kernel stands still in the graphics driver".to_owned()
@@ -91,9 +102,26 @@ pub(super) fn title(incident: &Incident) -> String {
         None if incident.of(Kind::NotStarted).next().is_none() && cause(incident).class == Class::NotStarted => {
             "a part of the GPU did not start again".to_owned()
         }
-        None => cause(incident).class.meaning().to_owned(),
+        None => match cause(incident).class {
+            Class::Unknown => unknown(incident).to_owned(),
+            class => class.meaning().to_owned(),
+        },
     };
     format!("{what}{times}")
+}
+
+/// Returns what happened where no cause is known.
+fn unknown(incident: &Incident) -> &'static str {
+    let refused = incident.of(Kind::Refused).next().and_then(|event| event.number);
+    match incident.end {
+        End::Wedged => "the device is wedged",
+        End::Recovered => "the device was wedged, and works again",
+        _ if incident.recovery.is_some() => "an event about a wedged device, which was cut off",
+        _ if refused == Some(-125) => "submissions were cancelled",
+        _ if refused.is_some() => "submissions were refused",
+        _ if incident.of(Kind::DisplayWaits).next().is_some() => "the display waited for a picture",
+        _ => "trouble whose kind the inputs do not tell",
+    }
 }
 
 fn row(index: usize, incident: &Incident) -> String {
@@ -131,15 +159,16 @@ fn one(text: &mut String, diagnosis: &Diagnosis, incident: &Incident, of: &str) 
         add("GPU", chip);
     }
     for ring in incident.rings.iter().take(3) {
-        let jobs = ring.jobs.map(|(signaled, emitted)| {
-            let waiting = emitted.wrapping_sub(signaled);
-            match waiting {
+        let jobs = match (ring.jobs, ring.outstanding()) {
+            (Some((signaled, emitted)), Some(outstanding)) => match outstanding {
                 0 => format!("; all jobs up to {emitted} were done"),
                 1 => format!("; job {emitted} hung, none waited behind it"),
-                _ => format!("; job {} hung, {waiting} outstanding up to {emitted}", signaled.wrapping_add(1)),
-            }
-        });
-        add("ring", &format!("{} ({}){}", ring.ring, ring.kind().name(), jobs.unwrap_or_default()));
+                _ => format!("; job {} hung, {outstanding} outstanding up to {emitted}", signaled.wrapping_add(1)),
+            },
+            _ if ring.is_soft_recovered || ring.place.line == 0 => String::new(),
+            _ => "; which job is not told".to_owned(),
+        };
+        add("ring", &format!("{} ({}){jobs}", ring.ring, ring.kind().name()));
     }
     add("process", &process(incident));
     if let Some(ring) = incident.ring() {
@@ -154,7 +183,10 @@ fn one(text: &mut String, diagnosis: &Diagnosis, incident: &Incident, of: &str) 
     work.guilt.iter().for_each(|text| add("context", text));
     for fault in incident.faults.iter().take(3) {
         let late = if fault.is_after_reset { "after the reset began, a consequence: " } else { "" };
-        add("page fault", &format!("{late}{}", fault.text()));
+        // Another process than the one above must be named here.
+        let of = fault.process.as_ref().filter(|process| incident.process() != Some(process));
+        let of = of.map(|process| format!(", of {} (PID {})", process.called(), process.pid)).unwrap_or_default();
+        add("page fault", &format!("{late}{}{of}", fault.text()));
     }
     if incident.faults.len() > 3 {
         add("page fault", &format!("and {} others", incident.faults.len() - 3));
@@ -191,6 +223,9 @@ fn one(text: &mut String, diagnosis: &Diagnosis, incident: &Incident, of: &str) 
 
 /// Returns what the inputs lack.
 fn missing(incident: &Incident) -> String {
+    if incident.is_reported_alone() {
+        return "ring, time-out, resets and state (the kernel's log has them: journalctl -k -b)".to_owned();
+    }
     if incident.rings.is_empty() {
         return String::new();
     }
@@ -198,7 +233,9 @@ fn missing(incident: &Incident) -> String {
     if incident.work.packet.is_none() {
         parts.push("packet (a devcoredump has it)");
     }
-    if incident.work.shader.is_none() {
+    // Engines that copy and decode execute no shaders.
+    let has_shaders = incident.rings.iter().any(|ring| matches!(ring.kind(), RingKind::Graphics | RingKind::Compute));
+    if incident.work.shader.is_none() && has_shaders {
         parts.push("shader line (RADV_DEBUG=hang with umr)");
     }
     if incident.lead_fault().is_some() && incident.work.buffer.is_none() {

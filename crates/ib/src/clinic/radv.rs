@@ -23,7 +23,8 @@ pub(crate) struct Radv {
     address: Option<u64>,
     status: Option<u32>,
     guilt: Option<&'static str>,
-    is_hang: bool,
+    /// `true` if RADV met a hang.
+    pub(crate) is_hang: bool,
     trace: Trace,
     waves: Waves,
     /// The ranges of memory: start, end, description, and whether it was freed; later lines are later events.
@@ -61,6 +62,11 @@ impl Radv {
             || self.guilt.is_some()
             || self.trace.is_there
             || !self.waves.at.is_empty()
+    }
+
+    /// Returns the name of the application; empty if none is known.
+    pub(crate) fn application(&self) -> String {
+        self.application.clone().unwrap_or_default()
     }
 
     /// Reads a line of any of its files, without colours. Returns `true` if it is one of RADV's.

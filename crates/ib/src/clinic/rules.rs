@@ -235,6 +235,14 @@ pub(crate) fn cause(incident: &Incident) -> Cause {
         cause.blame =
             (Blame::No, "RADV says that the program's context is innocent: another one was guilty".to_owned());
     }
+    if let Some((fault, process)) = other_fault(incident) {
+        cause.also.push(format!(
+            "the page fault of another program, {} (PID {}), before: a GPU that hangs for one program may hang for others",
+            process.called(),
+            process.pid
+        ));
+        cause.lines.push(fault.place);
+    }
     cause.lines.sort();
     cause.lines.dedup();
     if !incident.rings.is_empty() && incident.coredump.is_none() && cause.class != Class::PowerController {
@@ -249,6 +257,14 @@ pub(crate) fn cause(incident: &Incident) -> Cause {
         cause.next.push(save);
     }
     cause
+}
+
+/// Returns the page fault before a time-out that another process than the ring's made, and that process.
+fn other_fault(incident: &Incident) -> Option<(&PageFault, &Process)> {
+    let of_ring = incident.ring()?.process.as_ref()?;
+    let fault = incident.lead_fault()?;
+    let process = fault.process.as_ref().filter(|process| process.pid != of_ring.pid)?;
+    Some((fault, process))
 }
 
 fn who(incident: &Incident) -> String {
@@ -795,7 +811,7 @@ fn endless_wait(incident: &Incident) -> Option<Cause> {
 
 /// The first jobs of a ring hang because of the ring, more often than because of the work.
 fn first_jobs(incident: &Incident) -> Option<Cause> {
-    const FEW: u64 = 32;
+    const FEW: u32 = 32;
     // Where the work is known to be at an instruction, it is suspected first.
     let ring = incident.ring().filter(|_| incident.work.shader.is_none())?;
     let (signaled, _) = ring.jobs.filter(|(signaled, _)| *signaled < FEW)?;
@@ -805,7 +821,7 @@ fn first_jobs(incident: &Incident) -> Option<Cause> {
         |_| "; the page fault of VMID 0 follows the reset and is its consequence, no null pointer of the program",
     );
     Some(
-        new(Class::Unknown, Confidence::Unknown, format!("the inputs do not tell; ring {} had done only {signaled} jobs, so the queue or its firmware is suspected before the work{fault}", ring.ring))
+        new(Class::Unknown, Confidence::Unknown, format!("the inputs do not tell; ring {} had done only {signaled} {}, so the queue or its firmware is suspected before the work{fault}", ring.ring, if signaled == 1 { "job" } else { "jobs" }))
             .blame(Blame::Unknown, format!("nothing points to memory accesses of {}", who(incident)))
             .lines([ring.place])
             .lines(after.map(|fault| fault.place))
@@ -821,7 +837,7 @@ fn long_work(incident: &Incident) -> Option<Cause> {
     if !incident.kernel.is_short(ring.kind()) || !recovers || incident.method.is_some() {
         return None;
     }
-    let job = running(ring).map(|job| format!(" (job {job})")).unwrap_or_default();
+    let job = ring.running().map(|job| format!(" (job {job})")).unwrap_or_default();
     Some(
         new(
             Class::LongWork,
@@ -846,11 +862,6 @@ fn long_work(incident: &Incident) -> Option<Cause> {
     )
 }
 
-/// Returns the job that a ring worked on.
-fn running(ring: &RingTimeOut) -> Option<u64> {
-    ring.jobs.filter(|(signaled, emitted)| signaled < emitted).map(|(signaled, _)| signaled + 1)
-}
-
 fn stuck_job(incident: &Incident) -> Option<Cause> {
     let ring = incident.ring()?;
     let is_silent = incident.of(Kind::Mes).any(|event| event.is_after);
@@ -865,7 +876,7 @@ fn stuck_job(incident: &Incident) -> Option<Cause> {
         (false, Some(_)) => "hung so hard that resetting its ring failed",
         _ => "did not end: endless or very long work, or a stuck engine",
     };
-    let job = running(ring).map(|job| format!(" (job {job})")).unwrap_or_default();
+    let job = ring.running().map(|job| format!(" (job {job})")).unwrap_or_default();
     let who = who(incident);
     let mut cause = new(
         Class::StuckJob,
@@ -1014,6 +1025,22 @@ fn nothing(incident: &Incident) -> Cause {
         .lines([event.place])
         .next("send the log from before the first of these lines: what the GPU did first is there, or nowhere")
         .next("while it stands: echo w >/proc/sysrq-trigger (root) writes the traces of all threads that wait");
+    } else if incident.recovery.as_ref().is_some_and(|methods| !methods.is_empty()) || incident.end == End::Wedged {
+        let address = incident.gpu.map_or("ADDRESS".to_owned(), |gpu| gpu.to_string());
+        return new(Class::Unknown, Confidence::Unknown, "the inputs do not tell: the event says that the device is wedged, and not why")
+            .lines(incident.place)
+            .next("send the kernel's log from before the event: journalctl -k -b")
+            .next(format!(
+                "with nothing that uses the device: echo {address} >/sys/bus/pci/drivers/amdgpu/unbind, then the same to bind (root), or restart the machine"
+            ));
+    } else if incident.is_reported_alone() {
+        return new(
+            Class::Unknown,
+            Confidence::Unknown,
+            "the inputs do not tell: a program reported a hang, and what it wrote names no cause",
+        )
+        .lines(incident.events.first().map(|event| event.place))
+        .next("give the kernel's log of the same time with it: journalctl -k -b, or -b -1 after a restart");
     } else if waits.is_some() {
         "the inputs do not tell: the display waits for work that is late, which is a consequence"
     } else if !incident.steps.is_empty() {

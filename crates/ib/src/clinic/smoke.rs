@@ -30,22 +30,52 @@ pub(crate) fn is_report(head: &[u8]) -> bool {
     text.trim_start().starts_with('{') && text.contains("\"schema\"") && text.contains(SCHEMA)
 }
 
-/// Returns the failed checks of a report.
+/// Returns the failed checks of a report, and where it was cut off if it was: the results before are whole.
 ///
 /// # Errors
 ///
 /// The reason why the text is not a report.
-pub(crate) fn failed(text: &str) -> Result<Vec<Failed>, String> {
-    let report: Value =
-        serde_json::from_str(text).map_err(|error| format!("not a whole report of amdgpu-smoke: {error}"))?;
-    let results = report["results"].as_array().ok_or("a report of amdgpu-smoke without results")?;
+pub(crate) fn failed(text: &str) -> Result<(Vec<Failed>, Option<String>), String> {
+    let (results, cut) = match serde_json::from_str::<Value>(text) {
+        Ok(report) => {
+            let results = report["results"].as_array().ok_or("a report of amdgpu-smoke without results")?;
+            (results.clone(), None)
+        }
+        Err(error) if error.is_eof() => {
+            let (results, last) = begun(text);
+            let last = last.map(|id| format!(" in the result of {id}")).unwrap_or_default();
+            let whole = if results.len() == 1 {
+                "1 whole result".to_owned()
+            } else {
+                format!("{} whole results", results.len())
+            };
+            (results, Some(format!("not a whole report of amdgpu-smoke: it ends{last}, after {whole}")))
+        }
+        Err(error) => return Err(format!("not a whole report of amdgpu-smoke: {error}")),
+    };
     let is_bad = |result: &&Value| {
         matches!(
             result["word"].as_str(),
             Some("fail" | "crash" | "timeout" | "dmesg-warn" | "dmesg_fail" | "dmesg-fail")
         )
     };
-    Ok(results.iter().filter(is_bad).map(failure).collect())
+    Ok((results.iter().filter(is_bad).map(failure).collect(), cut))
+}
+
+/// Returns the whole results of a report that was cut off, and the check of the one that is not whole.
+fn begun(text: &str) -> (Vec<Value>, Option<String>) {
+    let array = text.split_once("\"results\"").and_then(|(_, rest)| rest.split_once('[')).map(|(_, rest)| rest);
+    let mut rest = array.unwrap_or_default();
+    let mut whole = Vec::new();
+    loop {
+        rest = rest.trim_start_matches([',', ' ', '\n', '\r', '\t']);
+        let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
+        let Some(Ok(value)) = values.next() else { break };
+        rest = &rest[values.byte_offset()..];
+        whole.push(value);
+    }
+    let id = rest.split_once("\"id\"").and_then(|(_, rest)| rest.split('"').nth(1)).map(short);
+    (whole, id.filter(|id| !id.is_empty()))
 }
 
 fn failure(result: &Value) -> Failed {

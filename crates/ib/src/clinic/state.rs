@@ -64,6 +64,15 @@ impl Incident {
                     ),
                 }
             }
+            End::Wedged => State { name: "wedged", text: wedged(self.recovery.as_deref()) },
+            End::Unknown if self.recovery.is_some() => of(
+                "unknown",
+                "the event about a wedged device names no way of recovery (its value is empty): whether the device works is not told",
+            ),
+            End::Unknown if self.is_reported_alone() => of(
+                "unfinished",
+                "a program reported a hang, and the inputs have no line of the kernel about it: whether the GPU recovered is not told",
+            ),
             End::Disabled => of(
                 "disabled",
                 "not recovered: GPU recovery is disabled (amdgpu.gpu_recovery=0, or an old chip); rings stay hung until a restart",
@@ -83,9 +92,13 @@ impl Incident {
                     "refused",
                     "nothing hangs; the submission was refused, which Vulkan programs see as a lost device",
                 ),
-                Class::PageFault | Class::KernelFault => {
-                    of("continues", "no ring timed out: reads give 0, writes are dropped, and the program goes on")
+                Class::PageFault | Class::KernelFault if self.faults.iter().all(|fault| fault.address.is_none()) => {
+                    of("unfinished", "the inputs end within the report of the page fault: what followed is not told")
                 }
+                Class::PageFault | Class::KernelFault => of(
+                    "continues",
+                    "no ring timed out in these inputs: reads give 0, writes are dropped, and the program goes on",
+                ),
                 Class::LostInterrupt => of("continues", "the work goes on"),
                 Class::KernelBug => of(
                     "failed",
@@ -99,5 +112,28 @@ impl Incident {
             },
             End::Unknown => of("unfinished", "the inputs end before the result of the recovery"),
         }
+    }
+}
+
+/// Returns the state of a device that user space has to recover.
+///
+/// Source: Linux `Documentation/gpu/drm-uapi.rst`, "Device Wedging".
+fn wedged(methods: Option<&str>) -> String {
+    let way = |method| match method {
+        "rebind" => "unbind the driver from the device and bind it again (rebind)".to_owned(),
+        "bus-reset" => {
+            "unbind the driver, reset the device on its bus, and bind the driver again (bus-reset)".to_owned()
+        }
+        "vendor-specific" => "what the vendor documents for the device (vendor-specific)".to_owned(),
+        "unknown" => "none that the kernel knows; a restart of the machine may help (unknown)".to_owned(),
+        other => other.to_owned(),
+    };
+    let head = "not recovered: the device is wedged, and its programs have lost it";
+    match methods {
+        Some(methods) => {
+            let ways: Vec<_> = methods.split(',').map(str::trim).filter(|part| !part.is_empty()).map(way).collect();
+            format!("{head}; ways of recovery that the kernel offers: {}", ways.join(", or "))
+        }
+        None => format!("{head}; the event for user space (WEDGED=) names the ways of recovery"),
     }
 }

@@ -301,7 +301,7 @@ fn a_wedged_event_is_part_of_its_incident_or_one_of_its_own() {
     let alone = only(event);
     assert_eq!(alone.process().unwrap().name, "llama-server");
     assert_eq!((alone.state().name, cause(&alone).class), ("recovered", Class::Unknown));
-    assert_eq!(only(&event.replace("WEDGED=none", "WEDGED=rebind,bus-reset")).end, End::Failed);
+    assert_eq!(only(&event.replace("WEDGED=none", "WEDGED=rebind,bus-reset")).end, End::Wedged);
 }
 
 #[test]

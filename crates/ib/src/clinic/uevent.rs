@@ -12,7 +12,7 @@ pub(crate) struct Wedged {
     pub(crate) gpu: Option<Bus>,
     /// The process whose job hung.
     pub(crate) process: Option<Process>,
-    /// The ways of recovery; `none` if it works again.
+    /// The ways of recovery.
     pub(crate) methods: String,
     /// The time.
     pub(crate) stamp: Option<Stamp>,
@@ -64,10 +64,29 @@ impl Uevents {
     }
 }
 
+/// The state of a device after the event.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// It works again, or always did: there is nothing to do.
+    Recovered,
+    /// It does not work, and user space may recover it in these ways.
+    Offered(String),
+    /// The event does not tell.
+    Untold,
+}
+
 impl Wedged {
-    /// Returns `true` if the device works again.
-    pub(crate) fn is_recovered(&self) -> bool {
-        self.methods.split(',').any(|method| method.trim() == "none")
+    /// Returns the state of the device.
+    ///
+    /// Source: Linux `Documentation/gpu/drm-uapi.rst`, "Device Wedging", and `drm_dev_wedged_event`, which writes `unknown` where
+    /// the driver names no way, and never an empty value.
+    pub(crate) fn outcome(&self) -> Outcome {
+        let mut methods = self.methods.split(',').map(str::trim).filter(|method| !method.is_empty());
+        match methods.clone().next() {
+            None => Outcome::Untold,
+            Some(_) if methods.any(|method| method == "none") => Outcome::Recovered,
+            Some(_) => Outcome::Offered(self.methods.clone()),
+        }
     }
 }
 
@@ -82,7 +101,7 @@ mod tests {
                     DEVPATH=/devices/pci0000:00/0000:00:01.1/0000:03:00.0/drm/card1\nSUBSYSTEM=drm\nWEDGED=none\nPID=20411\nTASK=game.exe";
         text.lines().for_each(|line| assert_eq!(events.line(line).1, None));
         let event = events.end().unwrap();
-        assert!(event.is_recovered());
+        assert_eq!(event.outcome(), Outcome::Recovered);
         assert_eq!((event.gpu, event.process.unwrap().pid), (Bus::parse("0000:03:00.0"), 20411));
         assert_eq!(events.end(), None);
     }

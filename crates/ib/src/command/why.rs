@@ -52,6 +52,7 @@ pub(super) fn why(arguments: &WhyArguments) -> Result<u8, Error> {
 fn status(diagnosis: &Diagnosis, failed: bool, by_class: bool) -> u8 {
     match diagnosis.incidents.first() {
         _ if failed => Exit::Usage.code(),
+        None if !diagnosis.incomplete.is_empty() => Exit::Usage.code(),
         None => Exit::Understood.code(),
         Some(incident) if by_class => clinic::cause(incident).class.code(),
         Some(_) => Exit::Problems.code(),
@@ -95,9 +96,10 @@ fn folder(clinic: &mut Clinic, path: &Path) -> Vec<InputError> {
         }
     }
     files.sort();
-    let is_radv = files.iter().any(|file| file.file_name().is_some_and(|name| name == "trace.log"));
     let folder_name = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let folder_name = folder_name.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let has_trace = files.iter().any(|file| file.file_name().is_some_and(|name| name == "trace.log"));
+    let is_radv = has_trace || clinic::pid_of(&folder_name).is_some();
     let mut errors = Vec::new();
     let (mut read_files, mut skipped) = (0, 0);
     for file in files {
