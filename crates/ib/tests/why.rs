@@ -71,7 +71,8 @@ fn the_json_of_every_incident_fits_the_schema_that_the_command_prints() {
     for name in ["fetched.txt", "without-rings.txt", "pasted.md"] {
         fits(&json(&[&format!("reports/{name}")]), name);
     }
-    for entry in fs::read_dir(data("wordings")).unwrap() {
+    let folders = ["wordings", "further"].map(|folder| fs::read_dir(data(folder)).unwrap());
+    for entry in folders.into_iter().flatten() {
         let path = entry.unwrap().path();
         fits(&json(&[path.to_str().unwrap()]), &path.display().to_string());
     }
@@ -188,20 +189,20 @@ fn a_report_of_checks_gives_the_kernels_messages_and_the_checks() {
     let report = serde_json::json!({
         "schema": "amdgpu-smoke/1",
         "results": [
-            {"id": "exec.nop.gfx", "word": "pass", "detail": ""},
-            {"id": "exec.hang.gfx", "word": "fail", "detail": "the job hangs", "evidence": {"hang": ["at DISPATCH_DIRECT"], "messages": messages}},
+            {"id": "exec.nop.gfx", "status": "pass", "detail": ""},
+            {"id": "exec.hang.gfx", "status": "fail", "detail": "the job hangs", "evidence": {"hang": ["at DISPATCH_DIRECT"], "messages": messages}},
         ],
     });
     let output = run_on(&["why", "--json", "-"], report.to_string().as_bytes());
     let value: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(value["incidents"].as_array().map(Vec::len), Some(1), "{value:#}");
     assert_eq!(value["incidents"][0]["packet"], "at DISPATCH_DIRECT");
-    let without = serde_json::json!({"schema": "amdgpu-smoke/1", "results": [{"id": "exec.hang.gfx", "word": "fail", "detail": "x"}]});
+    let without = serde_json::json!({"schema": "amdgpu-smoke/1", "results": [{"id": "exec.hang.gfx", "status": "fail", "detail": "x"}]});
     let output = run_on(&["why", "--json", "-"], without.to_string().as_bytes());
     let value: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(value["incidents"][0]["cause"]["class"], "check-failed");
     let passed =
-        serde_json::json!({"schema": "amdgpu-smoke/1", "results": [{"id": "a.b", "word": "pass", "detail": ""}]});
+        serde_json::json!({"schema": "amdgpu-smoke/1", "results": [{"id": "a.b", "status": "pass", "detail": ""}]});
     assert_eq!(run_on(&["why", "-"], passed.to_string().as_bytes()).status.code(), Some(0));
     let output = run_on(&["why", "-"], br#"{"schema": "amdgpu-smoke/1", "results": [{"id": "#);
     assert!(text(&output.stdout).contains("not a whole report"), "{}", text(&output.stdout));
@@ -296,13 +297,13 @@ fn the_ways_of_recovery_of_a_wedged_device_are_named_and_a_recovered_one_is_not_
 
 #[test]
 fn an_input_that_was_cut_off_is_not_called_free_of_trouble() {
-    let report = r#"{"schema":"amdgpu-smoke/1","results":[{"id":"exec.nop.gfx","word":"pass","detail":""},{"id":"memory.whole","word":"fa"#;
+    let report = r#"{"schema":"amdgpu-smoke/1","results":[{"id":"exec.nop.gfx","status":"pass","detail":""},{"id":"memory.whole","status":"fa"#;
     let (page, code) = page_of(report);
     assert_eq!(code, Some(2), "{page}");
     assert!(page.contains("is incomplete") && page.contains("ends in the result of memory.whole"), "{page}");
     assert!(page.ends_with("after 1 whole result") && !page.contains("no check failed"), "{page}");
     // What is whole is told.
-    let failed = report.replace(r#""word":"pass","detail":"""#, r#""word":"fail","detail":"lost""#);
+    let failed = report.replace(r#""status":"pass","detail":"""#, r#""status":"fail","detail":"lost""#);
     let (page, code) = page_of(&failed);
     assert_eq!(code, Some(1), "{page}");
     assert!(page.contains("exec.nop.gfx: lost") && page.contains("incomplete"), "{page}");
@@ -422,5 +423,52 @@ fn a_journal_that_translates_the_kernels_name_is_read() {
         );
         let (page, code) = page_of(&log);
         assert!(code == Some(1) && page.contains("when 05:58:18") && page.contains("only this ring"), "{page}");
+    }
+}
+
+/// Further incidents: for each one the heading, the class of the cause and the name of the state.
+const FURTHER: [(&str, &[(&str, &str, &str)]); 12] = [
+    ("vpe", &[("ring vpe timed out", "video-engine", "recovered-full")]),
+    ("jpeg-journal", &[("ring jpeg_dec timed out", "video-engine", "recovered-vram-lost")]),
+    (
+        "two-gpus",
+        &[
+            ("a page fault, without a hang", "page-fault", "continues"),
+            ("ring sdma1 timed out", "kernel-job", "recovered-vram-lost"),
+        ],
+    ),
+    ("power-controller", &[("ring gfx_0.0.0 timed out", "power-controller", "failed")]),
+    ("scheduler-of-7.2", &[("ring gfx_0.0.0 timed out", "scheduler-firmware", "recovered-vram-lost")]),
+    ("uncorrectable", &[("the GPU was reset", "hardware-error", "recovered-vram-lost")]),
+    ("firmware-refused", &[("the driver did not start", "not-started", "not-started")]),
+    ("soft-recovered", &[("ring gfx_0.0.0 timed out", "stuck-job", "recovered-soft")]),
+    (
+        "wedged-events",
+        &[
+            ("the device was wedged, and works again", "unknown", "recovered"),
+            ("the device is wedged", "unknown", "wedged"),
+        ],
+    ),
+    ("dump-of-7.2", &[("ring comp_1.2.0 timed out", "page-fault", "unfinished")]),
+    ("bad-pages", &[("memory or another part reported an uncorrectable error", "hardware-error", "unknown")]),
+    ("rocm-fault", &[("a page fault, without a hang", "page-fault", "continues")]),
+];
+
+#[test]
+fn further_incidents_have_their_diagnosis_whatever_the_ends_of_lines() {
+    for (name, expected) in FURTHER {
+        let content = fs::read_to_string(data(&format!("further/{name}.txt"))).unwrap();
+        for input in [content.clone(), content.replace('\n', "\r\n"), content.trim_end().to_owned()] {
+            let output = run_on(&["why", "--json", "-"], input.as_bytes());
+            assert_eq!(output.status.code(), Some(1), "{name}");
+            let value: Value = serde_json::from_slice(&output.stdout).unwrap();
+            let text = |value: &Value| value.as_str().unwrap().to_owned();
+            let row = |incident: &Value| {
+                (text(&incident["title"]), text(&incident["cause"]["class"]), text(&incident["state"]["name"]))
+            };
+            let found: Vec<_> = value["incidents"].as_array().unwrap().iter().map(row).collect();
+            let found: Vec<_> = found.iter().map(|row| (row.0.as_str(), row.1.as_str(), row.2.as_str())).collect();
+            assert_eq!(found, expected, "{name}");
+        }
     }
 }

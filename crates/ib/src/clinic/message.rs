@@ -192,9 +192,11 @@ impl<'t> Message<'t> {
             }
             b'S' => start_with_s(text),
             b'R' => {
-                let (ring, end) = rest("Ring ")?.split_once(" reset ")?;
-                let is_done = end.starts_with("succeeded");
-                (is_done || end.starts_with("fail")).then_some(M::RingResetEnd { ring, is_done })
+                let end = rest("Ring ").and_then(|rest| rest.split_once(" reset "));
+                end.and_then(|(ring, end)| {
+                    let is_done = end.starts_with("succeeded");
+                    (is_done || end.starts_with("fail")).then_some(M::RingResetEnd { ring, is_done })
+                })
             }
             b'G' => start_with_g(text),
             b'M' if text.starts_with("MES") => mes(text),
@@ -361,11 +363,16 @@ fn illegal(text: &str) -> Option<Message<'_>> {
 /// Recognises errors of hardware that cannot be corrected. Lines that count none, or that say so, are no errors.
 ///
 /// Source: Linux `amdgpu_ras.c` (`amdgpu_ras_error_print_error_data`, `amdgpu_ras_global_ras_isr`,
-/// `amdgpu_ras_interrupt_poison_consumption_handler`), `gfx_v9_0.c`, `kfd_int_process_v9.c`.
+/// `amdgpu_ras_interrupt_poison_consumption_handler`), `amdgpu_ras_eeprom.c` (`amdgpu_ras_eeprom_check`), `gfx_v9_0.c`, `kfd_int_process_v9.c`.
 fn hardware_error(text: &str) -> Option<Message<'_>> {
     let is_other = ["RAS poison consumption is issued", "poison is consumed by client", "CP EDC/ECC error detected"];
     let is_counted = text.contains("uncorrectable hardware error") && text.contains("detected");
     let is_event = text.starts_with("RAS event of type ERREVENT_ATHUB_INTERRUPT detected");
+    // Pages that are bad are kept in a list on the board, whose length says when the card is to be replaced.
+    let is_worn = text.starts_with("RAS records:") && text.contains(" exceed threshold:");
+    if is_worn {
+        return Some(M::HardwareError(text));
+    }
     if !is_counted && !is_event && !is_other.iter().any(|words| text.contains(words)) {
         return None;
     }

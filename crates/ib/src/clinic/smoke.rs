@@ -55,7 +55,7 @@ pub(crate) fn failed(text: &str) -> Result<(Vec<Failed>, Option<String>), String
     };
     let is_bad = |result: &&Value| {
         matches!(
-            result["word"].as_str(),
+            result["status"].as_str(),
             Some("fail" | "crash" | "timeout" | "dmesg-warn" | "dmesg_fail" | "dmesg-fail")
         )
     };

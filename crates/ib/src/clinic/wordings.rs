@@ -162,6 +162,7 @@ fn counts_of_no_errors_and_counters_of_all_ones_are_no_certain_errors() {
         "0 uncorrectable hardware errors detected in gfx block",
         "no uncorrectable hardware errors detected in umc block",
         "MEM ECC is active.",
+        "RAS records:231 exceeds 90% of threshold:256",
         "WARN: GPU thermal throttling temperature reached, expect performance decrease. thermal",
         "smu driver if version = 0x00000035, smu fw if version = 0x00000040, smu fw program = 0",
         "Failed to send message 0x26, response 0xfe",
