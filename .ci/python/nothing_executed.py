@@ -12,7 +12,7 @@ def wrong(results):
     """Returns what is wrong with the results; None if nothing is."""
     by_word = {}
     for result in results:
-        by_word.setdefault(result["word"], []).append(result)
+        by_word.setdefault(result["status"], []).append(result)
     others = [result["id"] for result in by_word.get("fail", []) if "nothing executed" not in result["detail"]]
     if others:
         return f"failed for another reason than a GPU that executes nothing: {others}"
@@ -29,7 +29,7 @@ def main(gpu, path):
         results = json.load(file)["results"]
     found = wrong(results)
     assert found is None, f"{gpu}: {found}"
-    count = {word: sum(result["word"] == word for result in results) for word in ("pass", "fail", "skip")}
+    count = {word: sum(result["status"] == word for result in results) for word in ("pass", "fail", "skip")}
     print(f"{gpu}: {count['pass']} passed, {count['fail']} found that nothing executed, {count['skip']} skipped")
 
 

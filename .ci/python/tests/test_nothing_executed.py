@@ -3,8 +3,8 @@ import unittest
 
 import nothing_executed
 
-PASSED = [{"word": "pass", "id": name} for name in sorted(nothing_executed.NEEDED)]
-FAILED = {"word": "fail", "id": "exec.copy", "detail": "the fence is signalled, and nothing executed"}
+PASSED = [{"status": "pass", "id": name} for name in sorted(nothing_executed.NEEDED)]
+FAILED = {"status": "fail", "id": "exec.copy", "detail": "the fence is signalled, and nothing executed"}
 
 
 class NothingExecuted(unittest.TestCase):
@@ -12,6 +12,6 @@ class NothingExecuted(unittest.TestCase):
         self.assertIsNone(nothing_executed.wrong([*PASSED, FAILED]))
 
     def test_other_failures_crashes_and_missing_passes_are_wrong(self):
-        self.assertIn("va.map", nothing_executed.wrong([*PASSED, {"word": "fail", "id": "va.map", "detail": "EINVAL"}]))
-        self.assertIn("crashed", nothing_executed.wrong([*PASSED, {"word": "crash", "id": "bo.map"}]))
+        self.assertIn("va.map", nothing_executed.wrong([*PASSED, {"status": "fail", "id": "va.map", "detail": "EINVAL"}]))
+        self.assertIn("crashed", nothing_executed.wrong([*PASSED, {"status": "crash", "id": "bo.map"}]))
         self.assertIn(PASSED[0]["id"], nothing_executed.wrong(PASSED[1:]))

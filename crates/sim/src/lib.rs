@@ -49,6 +49,7 @@ pub use self::{
     },
     device::{
         SimDevice, SuspendedGpu,
+        compute_driver::ComputeDriver,
         pressure::{Pressed, Pressure},
         steer::HeldRings,
     },

@@ -6,7 +6,7 @@ use crate::{
     checks::{
         bos,
         check::{Body, Check},
-        computer, draws, inventory, kfd, leak, process, queues, shaders,
+        computer, draws, engines, inventory, kfd, leak, process, queues, shaders,
     },
     choice::{Choice, Shard},
     gpu::{ring::Ring, target::Target, test_context::TestContext},
@@ -75,6 +75,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Check> {
         process::CHECKS,
         queues::gang::CHECKS,
         kfd::CHECKS,
+        engines::CHECKS,
         bos::pressure::CHECKS,
         queues::march::CHECKS,
         queues::whole::CHECKS,

@@ -64,7 +64,7 @@ fn a_worse_bandwidth_fails_and_names_both_figures() {
     let failed = report(&failed);
     let result = &failed["results"][0];
     let detail = result["detail"].as_str().unwrap();
-    assert_eq!(result["word"], "fail");
+    assert_eq!(result["status"], "fail");
     for part in ["sdma0 upload ", ", baseline ", "tolerance 99 %", "sdma0 download "] {
         assert!(detail.contains(part), "{part} in {detail}");
     }
@@ -111,14 +111,14 @@ fn an_engine_that_only_one_of_both_has_is_named() {
     more["results"].as_array_mut().unwrap().push(extra);
     let gone = report(&run("navi21", &["--baseline", &scratch.file("more.json", &more.to_string())]));
     let result = &gone["results"][0];
-    assert_eq!(result["word"], "fail", "{result}");
+    assert_eq!(result["status"], "fail", "{result}");
     let detail = result["detail"].as_str().unwrap();
     assert!(detail.starts_with("the baseline has figures of sdma7, and this GPU has no such ring; "), "{detail}");
     let other = scratch.file("other.json", &renamed("sdma1").to_string());
     let fresh = run("navi21", &["--baseline", &other]);
     assert_eq!(fresh.status.code(), Some(0), "{fresh:?}");
     let result = &report(&fresh)["results"][0];
-    assert_eq!(result["word"], "warn", "{result}");
+    assert_eq!(result["status"], "warn", "{result}");
     assert!(result["detail"].as_str().unwrap().starts_with("the baseline has no figures of sdma0; "), "{result}");
 }
 

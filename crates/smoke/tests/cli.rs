@@ -40,7 +40,7 @@ fn json(output: &Output) -> Value {
 fn results(report: &Value) -> impl Iterator<Item = (&str, &str, &str)> {
     report["results"].as_array().unwrap().iter().map(|result| {
         let field = |key: &str| result[key].as_str().unwrap_or_else(|| panic!("{key} of {result}"));
-        (field("id"), field("word"), field("detail"))
+        (field("id"), field("status"), field("detail"))
     })
 }
 

@@ -75,9 +75,9 @@ fn each_seeded_fault_is_found_with_what_it_goes_with_and_nothing_else() {
         let results = report["results"].as_array().unwrap();
         let copies: Vec<_> =
             results.iter().filter(|result| result["id"].as_str().unwrap().starts_with("exec.copy.")).collect();
-        if copies.iter().any(|result| result["word"] != "skip") {
+        if copies.iter().any(|result| result["status"] != "skip") {
             let has = report["gpu"]["board"]["firmware"]["sdma"] == BAD_FIRMWARE;
-            counted[usize::from(has)][usize::from(copies.iter().any(|result| result["word"] == "fail"))] += 1;
+            counted[usize::from(has)][usize::from(copies.iter().any(|result| result["status"] == "fail"))] += 1;
         }
     }
     let [[passed_without, failed_without], [passed_with, failed_with]] = counted;

@@ -32,7 +32,7 @@ fn an_uncorrectable_error_fails_its_check_and_names_the_counter() {
         ("aer-fatal", "aer-fatal", "new fatal PCIe error: aer_dev_fatal of 0000:03:00.0 0, then "),
     ] {
         let (status, text, result) = broken(error, &[]);
-        assert_eq!((status, &result["word"]), (Some(98), &"fail".into()), "{text}");
+        assert_eq!((status, &result["status"]), (Some(98), &"fail".into()), "{text}");
         assert_eq!(result["hardware"]["events"][0]["rule"], rule, "{result:#}");
         assert!(result["detail"].as_str().unwrap().contains(told), "{result:#}");
         // At the check and in the summary.
@@ -51,11 +51,11 @@ fn other_events_are_warnings_unless_they_are_to_fail() {
         ("overheating", "temperature", "critical temperature: edge 100 °C, limit 100 °C"),
     ] {
         let (status, text, result) = broken(error, &[]);
-        assert_eq!((status, &result["word"]), (Some(0), &"warn".into()), "{text}");
+        assert_eq!((status, &result["status"]), (Some(0), &"warn".into()), "{text}");
         assert_eq!(result["hardware"]["events"][0]["rule"], rule, "{result:#}");
         assert!(text.contains(told), "{text}");
         let (status, text, result) = broken(error, &["--strict-hardware"]);
-        assert_eq!((status, &result["word"]), (Some(98), &"fail".into()), "{text}");
+        assert_eq!((status, &result["status"]), (Some(98), &"fail".into()), "{text}");
     }
 }
 

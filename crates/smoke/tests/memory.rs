@@ -34,7 +34,7 @@ fn nine_tenths_of_the_free_memory_are_tested_and_the_result_has_the_share() {
     let capture = small(&scratch, "navi21");
     let report = run(&["--sim", &capture]);
     let result = &report["results"][0];
-    assert_eq!(result["word"], "pass", "{result}");
+    assert_eq!(result["status"], "pass", "{result}");
     let figure = |name: &str| result["tested"][name].as_u64().unwrap();
     let (bytes, free) = (figure("bytes"), figure("free"));
     assert!(free <= VRAM && bytes <= free * 9 / 10 && bytes + (2 << 20) > free * 9 / 10, "{result}");
@@ -50,7 +50,7 @@ fn nine_tenths_of_the_free_memory_are_tested_and_the_result_has_the_share() {
 fn a_weak_cell_is_found_with_its_address_bit_and_channel() {
     let report = run(&["--sim", "navi21", "--memory", "32M", "--mutate", "weak-cell"]);
     let result = &report["results"][0];
-    assert_eq!(result["word"], "fail", "{result}");
+    assert_eq!(result["status"], "fail", "{result}");
     let detail = result["detail"].as_str().unwrap();
     // One cell in each 4 MiB, wrong in the pattern or in its inverse.
     assert!(detail.starts_with("8 wrong bytes, bit 6, all in channel 10 of 16; "), "{detail}");

@@ -52,6 +52,8 @@ fn intended(mutant: Mutant) -> String {
         M::WrongTexel => "draw.texture".to_owned(),
         M::ForgetfulSleep => "power.suspend".to_owned(),
         M::UnnoticedRemoval => "device.unplug".to_owned(),
+        M::LostFlip => "display.flip".to_owned(),
+        M::ForeignInterface => "kfd.open".to_owned(),
         // Errors of the hardware come with the first job.
         _ if mutant.mutation.hardware_error().is_some() => "exec.nop.gfx0".to_owned(),
         other => panic!("{other:?} has no check that is there to find it"),

@@ -34,7 +34,7 @@ fn ends_with(output: &Output, code: i32) {
 fn words(output: &Output) -> Vec<(String, String)> {
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     let text = |value: &Value| value.as_str().unwrap().to_owned();
-    report["results"].as_array().unwrap().iter().map(|result| (text(&result["id"]), text(&result["word"]))).collect()
+    report["results"].as_array().unwrap().iter().map(|result| (text(&result["id"]), text(&result["status"]))).collect()
 }
 
 fn valid(report: &Value) {
@@ -520,7 +520,7 @@ fn an_interrupt_finishes_the_report() {
     while event() != serde_json::json!({ "event": "started", "id": "bo.map" }) {}
     kill(Pid::from_raw(child.id().cast_signed()), Signal::SIGINT).unwrap();
     let result = event();
-    assert_eq!((&result["id"], &result["word"]), (&"bo.map".into(), &"incomplete".into()));
+    assert_eq!((&result["id"], &result["status"]), (&"bo.map".into(), &"incomplete".into()));
     let ended = event();
     assert_eq!((&ended["event"], &ended["aborted"]), (&"ended".into(), &true.into()));
     assert_eq!(ended["reason"], "the user ended the run");

@@ -139,7 +139,7 @@ fn copies_between_gpus_are_a_matrix_in_text_json_and_html() {
     let other = scratch.json("a.renoir.json");
     let result = &other["results"][0];
     assert_eq!(
-        (&result["word"], &result["detail"]),
+        (&result["status"], &result["detail"]),
         (&"skip".into(), &"the run of navi21 measures all pairs of GPUs".into())
     );
 }

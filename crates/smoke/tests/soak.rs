@@ -48,7 +48,7 @@ fn a_soak_tells_rounds_and_rates_and_keeps_each_first_failure() {
         assert_eq!(check["first_failure"]["round"].as_u64(), is_broken.then_some(1), "{check}");
         if is_broken {
             assert_eq!((&check["rate"], &check["first_failure"]["seed"]), (&1.0.into(), &40.into()));
-            assert_eq!(check["first_failure"]["result"]["word"], "fail");
+            assert_eq!(check["first_failure"]["result"]["status"], "fail");
         }
     }
     // Every other form has each check once.

@@ -1,5 +1,6 @@
 //! Simulated devices as programs and tests use them.
 
+pub(crate) mod compute_driver;
 pub(crate) mod pressure;
 mod sim_device;
 pub(crate) mod steer;

@@ -150,6 +150,10 @@ impl Hooks for Control {
         self.mutation() != Some(Mutation::UnnoticedRemoval)
     }
 
+    fn shows_flips(&self) -> bool {
+        self.mutation() != Some(Mutation::LostFlip)
+    }
+
     fn ring_starts(&self, ring: RingName, queue: Weak<dyn Queue>) {
         self.schedule.lock().rings.insert(key(ring), (ring, queue));
     }

@@ -55,6 +55,9 @@ pub(crate) trait Hooks: fmt::Debug + Send + Sync {
     /// Returns `true` if requests notice that the GPU was removed.
     fn notices_removal(&self) -> bool;
 
+    /// Returns `true` if a page flip shows the new framebuffer.
+    fn shows_flips(&self) -> bool;
+
     /// Registers a new ring.
     fn ring_starts(&self, ring: RingName, queue: Weak<dyn Queue>);
 

@@ -9,7 +9,7 @@ use amdgpu_winsys::{
 };
 
 use crate::{
-    checks::check::Check,
+    checks::{check::Check, engines},
     gpu::test_context::TestContext,
     result::{
         outcome::{Doing, Outcome, ensure, fail, same, skip},
@@ -29,6 +29,12 @@ pub(crate) const CHECKS: &[Check] = &[
     Check::inventory("inventory.firmware", "the command processors run firmware", firmware),
     Check::inventory("inventory.pools", "no memory pool is fuller than it is large", pools),
     Check::inventory(HEAPS, "heaps and memory types are what Vulkan demands of them", heaps),
+    Check::inventory(
+        "inventory.video",
+        "video engines have rings that take IBs, and codecs with limits; no frame is decoded",
+        engines::video,
+    )
+    .needs("a video engine (UVD, VCE, VCN, JPEG, VPE)"),
     Check::inventory("inventory.clock", "the GPU's clock counter advances", clock),
 ];
 

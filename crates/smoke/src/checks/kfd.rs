@@ -37,21 +37,34 @@ pub(crate) const CHECKS: &[Check] = &[
 ///
 /// Source: Linux 6.12 `include/uapi/linux/kfd_ioctl.h`, `KFD_IOCTL_MAJOR_VERSION`.
 const MAJOR: u32 = 1;
+/// The reason where the driver does not take the chip.
+const UNSUPPORTED: &str = "the compute driver does not support the chip";
 /// The PCI vendor ID of AMD.
 const VENDOR: u64 = 0x1002;
 /// The folder of its topology, below the root.
 const TOPOLOGY: &str = "sys/class/kfd/kfd/topology/nodes";
 
 fn version(test: &TestContext<'_>) -> Outcome {
+    if let Some(slot) = test.target.slot() {
+        return match slot.device().compute_driver() {
+            Some(driver) => judged("the simulated compute driver", driver.version),
+            None => skip(UNSUPPORTED),
+        };
+    }
     if test.target.node().is_none() {
         return skip("no compute driver knows this GPU: it has no render node here");
     }
     let file = opened()?;
     match compute_driver::version(&file) {
-        Ok((MAJOR, minor)) => Ok(format!("version {MAJOR}.{minor}")),
-        Ok((major, minor)) => fail(format!("{NODE} has version {major}.{minor}, and programs know {MAJOR}.x")),
+        Ok(version) => judged(NODE, version),
         Err(error) => fail(format!("{NODE} does not tell its version: {error}")),
     }
+}
+
+/// Judges a version of the interface.
+fn judged(what: &str, (major, minor): (u32, u32)) -> Outcome {
+    ensure(major == MAJOR, || format!("{what} has version {major}.{minor}, and programs know {MAJOR}.x"))?;
+    Ok(format!("version {major}.{minor}"))
 }
 
 /// Opens the compute driver, or skips with the reason.
@@ -69,12 +82,22 @@ fn opened() -> Result<File, Stop> {
 }
 
 fn topology(test: &TestContext<'_>) -> Outcome {
+    if let Some(slot) = test.target.slot() {
+        let Some(driver) = slot.device().compute_driver() else { return skip(UNSUPPORTED) };
+        let node = Node::parse(0, &driver.properties, driver.render_minor.into());
+        return node.map_or_else(|| fail("the topology has no GPU with the render node"), |node| compared(test, &node));
+    }
     let minor = test.target.node().and_then(render_minor);
     let Some(minor) = minor else { return skip("no compute driver knows this GPU: it has no render node here") };
     drop(opened()?);
     let Some(node) = find(Path::new("/"), minor) else {
         return skip(format!("the compute driver does not have renderD{minor}: it does not support the chip"));
     };
+    compared(test, &node)
+}
+
+/// Compares a GPU of the topology with what DRM tells.
+fn compared(test: &TestContext<'_>, node: &Node) -> Outcome {
     let device = u64::from(test.device.info().device_id);
     ensure(node.vendor == VENDOR && node.device == device, || {
         format!("PCI IDs {:04x}:{:04x} in the topology, and {VENDOR:04x}:{device:04x} of DRM", node.vendor, node.device)
@@ -82,7 +105,8 @@ fn topology(test: &TestContext<'_>) -> Outcome {
     let told = u64::from(test.device.info().shader.compute_units);
     let units = node.simds.checked_div(node.simds_per_unit).unwrap_or(0);
     ensure(units == told, || format!("{units} compute units in the topology, and {told} of DRM"))?;
-    Ok(format!("node {}, {units} compute units, gfx target {}", node.number, node.target))
+    let target = node.target.map(|target| format!(", gfx target {target}")).unwrap_or_default();
+    Ok(format!("node {}, {units} compute units{target}", node.number))
 }
 
 /// Returns the minor number of a render node.
@@ -99,7 +123,27 @@ struct Node {
     simds: u64,
     simds_per_unit: u64,
     /// The version as the compiler counts it, such as 100300.
-    target: u64,
+    target: Option<u64>,
+}
+
+impl Node {
+    /// Parses the file `properties` of a node; `None` if it is not the GPU of the render node.
+    fn parse(number: u64, text: &str, minor: u64) -> Option<Self> {
+        let value = |name: &str| {
+            let mut lines = text.lines().filter_map(|line| line.split_once(' '));
+            lines.find(|(key, _)| *key == name).and_then(|(_, value)| value.trim().parse::<u64>().ok())
+        };
+        let node = Self {
+            number,
+            vendor: value("vendor_id")?,
+            device: value("device_id")?,
+            simds: value("simd_count")?,
+            simds_per_unit: value("simd_per_cu")?,
+            target: value("gfx_target_version"),
+        };
+        // A CPU has no SIMDs, and the minor number 0.
+        (node.simds > 0 && value("drm_render_minor") == Some(minor)).then_some(node)
+    }
 }
 
 /// Returns the GPU of a render node in the topology below `root`.
@@ -109,20 +153,7 @@ fn find(root: &Path, minor: u64) -> Option<Node> {
     numbers.sort_unstable();
     numbers.into_iter().find_map(|number| {
         let text = fs::read_to_string(root.join(TOPOLOGY).join(number.to_string()).join("properties")).ok()?;
-        let value = |name: &str| {
-            let mut lines = text.lines().filter_map(|line| line.split_once(' '));
-            lines.find(|(key, _)| *key == name).and_then(|(_, value)| value.trim().parse::<u64>().ok())
-        };
-        let node = Node {
-            number,
-            vendor: value("vendor_id")?,
-            device: value("device_id")?,
-            simds: value("simd_count")?,
-            simds_per_unit: value("simd_per_cu")?,
-            target: value("gfx_target_version").unwrap_or(0),
-        };
-        // A CPU has no SIMDs, and the minor number 0.
-        (node.simds > 0 && value("drm_render_minor") == Some(minor)).then_some(node)
+        Node::parse(number, &text, minor)
     })
 }
 
@@ -152,7 +183,14 @@ mod tests {
         fs::remove_dir_all(&root).unwrap();
         assert_eq!(
             found,
-            Some(Node { number: 2, vendor: VENDOR, device: 0x73bf, simds: 144, simds_per_unit: 2, target: 100_300 })
+            Some(Node {
+                number: 2,
+                vendor: VENDOR,
+                device: 0x73bf,
+                simds: 144,
+                simds_per_unit: 2,
+                target: Some(100_300)
+            })
         );
         assert_eq!(others, (None, None, None));
         assert_eq!(render_minor(Path::new("/dev/dri/renderD128")), Some(128));

@@ -4,6 +4,7 @@ pub(crate) mod bos;
 pub(crate) mod check;
 pub(crate) mod computer;
 pub(crate) mod draws;
+pub(crate) mod engines;
 pub(crate) mod inventory;
 pub(crate) mod kfd;
 pub(crate) mod leak;

@@ -65,6 +65,7 @@ struct SlimGpu<'a> {
 struct SlimResult<'a> {
     #[serde(borrow)]
     id: Cow<'a, str>,
+    #[serde(rename = "status")]
     word: Status,
     #[serde(default)]
     expected: Option<Expected>,

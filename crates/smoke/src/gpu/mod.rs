@@ -4,6 +4,8 @@ pub(crate) mod channel;
 #[expect(unsafe_code, reason = "the compute driver has requests of its own")]
 pub(crate) mod compute_driver;
 pub(crate) mod computer;
+#[expect(unsafe_code, reason = "requests of the display have addresses")]
+pub(crate) mod display;
 pub(crate) mod host;
 pub(crate) mod mutant;
 pub(crate) mod packet_trace;

@@ -28,6 +28,9 @@ use crate::{
 /// The chip that is simulated when the machine has no Radeon and none was asked for.
 const DEFAULT_PROFILE: &str = "navi21";
 
+/// The display of a simulated GPU.
+const DISPLAY: &str = "64x64";
+
 /// Advice for users without a Radeon.
 const NO_RADEON: &str = "/dev/dri has no render node of one. --or-simulated tests the embedded simulator instead, \
     --sim NAME a chip of your choice";
@@ -297,7 +300,14 @@ impl Target {
         // Memory without ECC has no errors to count.
         let error = mutant.and_then(|mutant| mutant.mutation.hardware_error());
         let ras = matches!(error, Some(HardwareError::RasUncorrectable | HardwareError::RasCorrectable));
-        let options = SimOptions { power: true, ras, strictness, ..SimOptions::hanging_for(HANG) };
+        let options = SimOptions {
+            power: true,
+            video: true,
+            ras,
+            strictness,
+            display: DISPLAY.parse().ok(),
+            ..SimOptions::hanging_for(HANG)
+        };
         let device = SimDevice::new(Arc::clone(&profile), options);
         if let Some(mutant) = mutant {
             mutant.enter(&device);

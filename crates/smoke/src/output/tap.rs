@@ -106,7 +106,7 @@ impl Observer for Tap {
 
 fn diagnostics(result: &CheckResult) -> Vec<String> {
     let mut lines = vec![
-        format!("word: {}", result.word.name()),
+        format!("status: {}", result.word.name()),
         format!("duration_ms: {:.3}", result.time.as_secs_f64() * 1e3),
         format!("message: {}", quoted(&result.detail)),
     ];
@@ -161,13 +161,13 @@ TAP version 14
 # navi21
 not ok 1 - bo.map
   ---
-  word: fail
+  status: fail
   duration_ms: 1.500
   message: \"byte \\\"0\\\"\"
   ...
 not ok 2 - bo.map # TODO expected
   ---
-  word: fail
+  status: fail
   duration_ms: 1.500
   message: \"byte \\\"0\\\"\"
   ...

@@ -20,7 +20,8 @@ use crate::{
 pub struct CheckResult {
     /// The stable ID of the check, `area.name`. The name of the ring follows if the check is for one ring.
     pub id: String,
-    /// The status of the check.
+    /// The status of the check; `status` in JSON.
+    #[serde(rename = "status")]
     pub word: Status,
     /// The figures of a passed check, the evidence of a failure, or the reason for a skip.
     pub detail: String,

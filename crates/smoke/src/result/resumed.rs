@@ -175,7 +175,7 @@ mod tests {
         "\n",
         r#"{"event":"started","id":"a.b"}"#,
         "\n",
-        r#"{"event":"result","id":"a.b","word":"pass","detail":"","ms":1.0}"#,
+        r#"{"event":"result","id":"a.b","status":"pass","detail":"","ms":1.0}"#,
         "\n",
     );
 
@@ -197,7 +197,7 @@ mod tests {
     fn what_cannot_be_resumed_is_refused_with_the_reason() {
         let ended = format!("{BEGUN}{}\n", r#"{"event":"ended","aborted":false}"#);
         let round = format!("{BEGUN}{}\n", r#"{"event":"round","rounds":1}"#);
-        let foreign = format!("{BEGUN}{}\n", r#"{"event":"result","id":"x.y","word":"pass","detail":"","ms":1.0}"#);
+        let foreign = format!("{BEGUN}{}\n", r#"{"event":"result","id":"x.y","status":"pass","detail":"","ms":1.0}"#);
         for (name, text, reason) in [
             ("empty", "", "the run had no plan yet"),
             ("ended", &ended, "the run has ended"),

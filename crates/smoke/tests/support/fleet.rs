@@ -141,7 +141,7 @@ fn junk(directory: &Path, plan: &Plan<'_>, made: &[PathBuf]) -> Result<(), Box<d
         // The day before all of them worked.
         let mut before: Value = serde_json::from_str(&text)?;
         before["made"] = json!(FIRST - 86_400);
-        before["results"] = json!([{ "id": "bo.map", "word": "pass", "detail": "", "ms": 1.0 }]);
+        before["results"] = json!([{ "id": "bo.map", "status": "pass", "detail": "", "ms": 1.0 }]);
         fs::write(folder.join(format!("before{number}.json")), before.to_string())?;
     }
     Ok(())

@@ -114,11 +114,15 @@ pub enum Mutation {
     ForgetfulSleep,
     /// Requests on a GPU that was removed are performed as if it were there.
     UnnoticedRemoval,
+    /// A page flip ends, and the display still shows the old framebuffer.
+    LostFlip,
+    /// The compute driver (KFD) speaks another major version of its interface.
+    ForeignInterface,
 }
 
 impl Mutation {
     /// All mutations.
-    pub const ALL: [Self; 51] = [
+    pub const ALL: [Self; 53] = [
         Self::DropWrite,
         Self::ShortCopy,
         Self::ShiftedCopy,
@@ -170,6 +174,8 @@ impl Mutation {
         Self::Overheating,
         Self::ForgetfulSleep,
         Self::UnnoticedRemoval,
+        Self::LostFlip,
+        Self::ForeignInterface,
     ];
 
     /// Returns `true` if the mutation affects rings and can be restricted to the rings of one IP.

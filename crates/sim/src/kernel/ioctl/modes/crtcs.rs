@@ -130,7 +130,9 @@ pub(crate) fn page_flip(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let shown = change.new_configuration().plane(crtc).framebuffer.ok_or(Errno::EBUSY)?;
     let next = screen.framebuffer(fb_id).ok_or(Errno::ENOENT)?;
     let format = next.format;
-    change.plane(crtc, |plane| plane.framebuffer = Some(next));
+    if file.gpu.board.hooks().shows_flips() {
+        change.plane(crtc, |plane| plane.framebuffer = Some(next));
+    }
     // A framebuffer that is too small is reported first.
     if let Err(Errno::ENOSPC) = change.check(false, 0) {
         return Err(Errno::ENOSPC);
