@@ -246,7 +246,7 @@ fn one_run_writes_every_report_and_all_agree() {
     let report: Value = serde_json::from_str(&scratch.read("a.json")).unwrap();
     let ids: Vec<_> =
         report["results"].as_array().unwrap().iter().map(|result| result["id"].as_str().unwrap()).collect();
-    assert_eq!(ids.len(), 10);
+    assert_eq!(ids.len(), 11);
 
     let events: Vec<Value> = scratch.read("a.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let told = |event: &str| events.iter().filter(|line| line["event"] == event).count();
