@@ -251,23 +251,23 @@ fn one_run_writes_every_report_and_all_agree() {
     let events: Vec<Value> = scratch.read("a.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let told = |event: &str| events.iter().filter(|line| line["event"] == event).count();
     assert_eq!((told("began"), told("planned"), told("ended")), (1, 1, 1));
-    assert_eq!((told("started"), told("result")), (10, 10));
+    assert_eq!((told("started"), told("result")), (11, 11));
 
     let tap = scratch.read("a.tap");
-    assert!(tap.starts_with("TAP version 14\n1..10\n"), "{tap}");
-    assert_eq!(tap.lines().filter(|line| line.starts_with("ok ")).count(), 10);
+    assert!(tap.starts_with("TAP version 14\n1..11\n"), "{tap}");
+    assert_eq!(tap.lines().filter(|line| line.starts_with("ok ")).count(), 11);
 
     let xml = scratch.read("a.xml");
-    assert_eq!((xml.matches("<testcase ").count(), xml.matches("</testcase>").count()), (10, 10));
-    for expected in ["tests=\"10\" failures=\"0\"", "name=\"chip\" value=\"NAVI21\"", "classname=\"bo\" name=\"map\""] {
+    assert_eq!((xml.matches("<testcase ").count(), xml.matches("</testcase>").count()), (11, 11));
+    for expected in ["tests=\"11\" failures=\"0\"", "name=\"chip\" value=\"NAVI21\"", "classname=\"bo\" name=\"map\""] {
         assert!(xml.contains(expected), "{expected} in\n{xml}");
     }
 
     let igt: Value = serde_json::from_str(&scratch.read("igt/run/results.json")).unwrap();
     assert_eq!((&igt["__type__"], &igt["results_version"]), (&"TestrunResult".into(), &10.into()));
-    assert_eq!(igt["tests"].as_object().unwrap().len(), 10);
+    assert_eq!(igt["tests"].as_object().unwrap().len(), 11);
     assert_eq!(igt["tests"]["igt@amdgpu-smoke@bo.map"]["result"], "pass");
-    assert_eq!(igt["totals"]["root"]["pass"], 10);
+    assert_eq!(igt["totals"]["root"]["pass"], 11);
 
     let mut names = Vec::new();
     let mut recording = Vec::new();

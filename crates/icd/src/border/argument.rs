@@ -197,6 +197,11 @@ impl<T> Argument<*mut T> for OutArray<'_, T> {
 }
 
 impl<T> OutArray<'_, T> {
+    /// Returns `true` if the program passed no array.
+    pub(crate) const fn is_null(&self) -> bool {
+        self.0.is_null()
+    }
+
     /// Writes element `index`, which must be below the length of the array.
     pub(crate) fn put(&mut self, index: usize, value: T) {
         if !self.0.is_null() {

@@ -18,6 +18,7 @@ pub(crate) mod chain;
 pub(crate) mod descriptor;
 mod exclusive;
 mod failure;
+pub(crate) mod fault;
 mod handle;
 mod handles;
 pub(crate) mod list;

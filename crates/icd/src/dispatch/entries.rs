@@ -9,8 +9,8 @@ use super::{
 use crate::{
     border::adapter::{Function, eight, eleven, five, four, one, seven, six, ten, three, two},
     entries::{
-        buffer, command_buffer, device, event, fence, image, instance, memory, message, physical_device, query_pool,
-        queue, semaphore, transfer,
+        buffer, command_buffer, device, event, fault, fence, image, instance, memory, message, physical_device,
+        query_pool, queue, semaphore, transfer,
     },
     objects::Face,
 };
@@ -99,7 +99,7 @@ pub(super) static ENTRIES: &[(&str, Function)] = entries! {
     PFN_vkGetBufferOpaqueCaptureAddress: two(buffer::address);
     PFN_vkGetCalibratedTimestampsKHR: five(device::calibrated_timestamps);
     PFN_vkGetDeviceBufferMemoryRequirements: three(buffer::requirements_without);
-    PFN_vkGetDeviceFaultInfoEXT: three(device::fault);
+    PFN_vkGetDeviceFaultInfoEXT: three(fault::info);
     PFN_vkGetDeviceGroupPeerMemoryFeatures: five(device::peer_memory);
     PFN_vkGetDeviceImageMemoryRequirements: three(image::requirements_without);
     PFN_vkGetDeviceImageSparseMemoryRequirements: four(image::sparse_requirements_without);

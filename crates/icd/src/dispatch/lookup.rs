@@ -8,6 +8,7 @@ use super::{
     command::{Command, Level},
     commands::COMMANDS,
     entries,
+    later::LATER,
 };
 use crate::{
     border::{Name, adapter::two},
@@ -19,12 +20,18 @@ impl Command {
     /// Returns the command with a name; `None` if Vulkan has no such command.
     fn find(name: &CStr) -> Option<&'static Self> {
         let name = name.to_str().ok()?;
-        COMMANDS.binary_search_by_key(&name, |command| command.name).ok().and_then(|index| COMMANDS.get(index))
+        let known = COMMANDS.binary_search_by_key(&name, |command| command.name).ok();
+        let later = || LATER.iter().map(|(command, _)| command).find(|command| command.name == name);
+        known.and_then(|index| COMMANDS.get(index)).or_else(later)
     }
 
     /// Returns the function of the command, or of its alias, in a face; `None` if the driver does not implement it.
     fn function(&self, face: Face) -> vk::PFN_vkVoidFunction {
-        proc_addr(self.name).or_else(|| entries::find(self.name, face)).or_else(|| entries::find(self.alias, face))
+        let later = || LATER.iter().find(|(command, _)| command.name == self.name).map(|(_, function)| *function);
+        proc_addr(self.name)
+            .or_else(|| entries::find(self.name, face))
+            .or_else(|| entries::find(self.alias, face))
+            .or_else(later)
     }
 
     /// Returns `true` if the command belongs to the device's version, or to an enabled extension of the device or of the instance.

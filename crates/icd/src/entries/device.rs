@@ -1,28 +1,25 @@
-//! Devices: queues, faults, clocks, and private data of objects.
+//! Devices: queues, clocks, and private data of objects.
 
 use std::sync::Arc;
 
 use amdgpu_winsys::{
     heaps::{AdmissionPolicy, MemoryManager},
-    winsys::{Context, FaultAccess, PAGE_SIZE, Priority},
+    winsys::{Context, Priority},
 };
 use ash::vk;
 use nix::time::{ClockId, clock_gettime};
 
 use crate::{
     border::{
-        Allocator, Array, Failure, Handed, Out, OutArray, chain, copy_text,
-        list::{self, DeviceFeatures, DeviceLists},
+        Allocator, Array, Failure, Handed, Out, OutArray, chain,
+        list::{DeviceFeatures, DeviceLists},
     },
     facts::{extensions, features},
-    objects::{Device, Face, Gpu, Loss, PhysicalDevice, PrivateSlot, Queue},
+    objects::{Device, Face, Faults, Gpu, Loss, PhysicalDevice, PrivateSlot, Queue},
 };
 
-/// The extension for which the addresses of objects are kept.
-const FAULTS: &str = "VK_EXT_device_fault";
-
-/// The GPU client that fetches instructions for shaders, as the library names it.
-const INSTRUCTIONS: &str = "SQC (inst)";
+/// The extensions for which the addresses of objects are kept.
+const FAULTS: [&str; 2] = ["VK_EXT_device_fault", "VK_KHR_device_fault"];
 
 pub(crate) fn create(
     physical: &PhysicalDevice,
@@ -32,7 +29,7 @@ pub(crate) fn create(
 ) -> Result<(), Failure> {
     let extensions = extensions::enabled(extensions::DEVICE, info.extensions())?;
     features::check(&physical.gpu, info, info.features())?;
-    if extensions.contains(&FAULTS) {
+    if FAULTS.iter().any(|faults| extensions.contains(faults)) {
         physical.gpu.watch.keep_map();
     }
     let reports = physical.gpu.watch.reports(info, &physical.gpu.memory, &physical.program);
@@ -48,7 +45,8 @@ pub(crate) fn create(
         program.note("the face `full` claims Vulkan 1.3 without shaders, which is not legal");
     }
     let memory = manager(&gpu, info);
-    let made = Device { gpu, memory, families, queues, extensions, has_coherent_memory, program, reports };
+    let faults = Faults::new(&gpu, features::wants_masked_faults(info));
+    let made = Device { gpu, memory, families, queues, extensions, has_coherent_memory, faults, program, reports };
     let made = Handed::new(made);
     made.reports.start(made.handle());
     device.set(made.give());
@@ -111,48 +109,6 @@ pub(crate) fn queue2(device: &Device, info: &vk::DeviceQueueInfo2<'_>, out: Out<
 pub(crate) fn peer_memory(_: &Device, _heap: u32, _: u32, _: u32, mut out: Out<'_, vk::PeerMemoryFeatureFlags>) {
     use vk::PeerMemoryFeatureFlags as Features;
     out.set(Features::COPY_SRC | Features::COPY_DST | Features::GENERIC_SRC | Features::GENERIC_DST);
-}
-
-/// Returns the last page fault of the GPU, if there was one: the page with the kind of access, and the fault status register with the
-/// hub that reported it. There is no vendor binary.
-pub(crate) fn fault(
-    device: &Device,
-    counts: &mut vk::DeviceFaultCountsEXT<'_>,
-    info: Option<&mut vk::DeviceFaultInfoEXT<'_>>,
-) -> Result<vk::Result, Failure> {
-    let report = device.gpu.watch.fault_report(&device.gpu.device)?;
-    counts.vendor_binary_size = 0;
-    let found = u32::from(report.is_some());
-    let Some(info) = info else {
-        (counts.address_info_count, counts.vendor_info_count) = (found, found);
-        return Ok(vk::Result::SUCCESS);
-    };
-    let room = (counts.address_info_count.min(found), counts.vendor_info_count.min(found));
-    (counts.address_info_count, counts.vendor_info_count) = room;
-    let Some(report) = report else {
-        info.description = copy_text("no page fault");
-        return Ok(vk::Result::SUCCESS);
-    };
-    info.description = copy_text(&report.to_string());
-    if room.0 > 0 {
-        let address_type = match (report.status.access, report.client) {
-            (FaultAccess::Write | FaultAccess::Atomic, _) => vk::DeviceFaultAddressTypeEXT::WRITE_INVALID,
-            (FaultAccess::Read, Some(INSTRUCTIONS)) => vk::DeviceFaultAddressTypeEXT::EXECUTE_INVALID,
-            (FaultAccess::Read, _) => vk::DeviceFaultAddressTypeEXT::READ_INVALID,
-        };
-        let reported_address = report.fault.page.as_u64();
-        let address = vk::DeviceFaultAddressInfoEXT { address_type, reported_address, address_precision: PAGE_SIZE };
-        list::put_first(info.p_address_infos, address);
-    }
-    if room.1 > 0 {
-        let status = vk::DeviceFaultVendorInfoEXT {
-            description: copy_text("VM fault status register, and the VM hub (type in bits 0-7, index in bits 8-15)"),
-            vendor_fault_code: report.fault.status.into(),
-            vendor_fault_data: report.fault.hub.into(),
-        };
-        list::put_first(info.p_vendor_infos, status);
-    }
-    Ok(if room == (1, 1) { vk::Result::SUCCESS } else { vk::Result::INCOMPLETE })
 }
 
 /// The clocks that can be read together.

@@ -4,6 +4,7 @@ pub(crate) mod buffer;
 pub(crate) mod command_buffer;
 pub(crate) mod device;
 pub(crate) mod event;
+pub(crate) mod fault;
 pub(crate) mod fence;
 pub(crate) mod full;
 pub(crate) mod image;

@@ -4,7 +4,7 @@ use ash::{amd, ext, khr, vk};
 use std::ffi::CStr;
 
 use crate::{
-    border::{Failure, copy_text, name, zero},
+    border::{Failure, copy_text, fault, name, zero},
     objects::Face,
 };
 
@@ -51,6 +51,7 @@ pub(crate) const DEVICE: &[Extension] = &[
     (khr::calibrated_timestamps::NAME, 1),
     (khr::copy_commands2::NAME, 1),
     (khr::dedicated_allocation::NAME, 3),
+    (fault::NAME, 1),
     (khr::device_group::NAME, 4),
     (khr::driver_properties::NAME, 1),
     (khr::external_fence::NAME, 1),

@@ -4,7 +4,7 @@ use amdgpu_winsys::winsys::Capabilities;
 use ash::vk;
 
 use crate::{
-    border::{Failure, chain, switches, zero::ZeroInitializeFeatures},
+    border::{Failure, chain, fault::FaultFeatures, switches, zero::ZeroInitializeFeatures},
     objects::Gpu,
 };
 
@@ -22,8 +22,8 @@ pub(crate) fn core(gpu: &Gpu) -> vk::PhysicalDeviceFeatures {
 
 /// Declares the known feature structures with their supported features.
 ///
-/// The same table is used to answer queries and to check the features that a program enables. Zeroed memory, which all GPUs support,
-/// is not in the table, because `ash` does not have its structure.
+/// The same table is used to answer queries and to check the features that a program enables. Zeroed memory and reports of
+/// faults, which all GPUs support, are not in the table, because `ash` does not have their structures.
 macro_rules! known {
     ($($Structure:ident { $($field:ident: $value:expr),* })*) => {
         /// Fills in every known feature structure in the chain after `head`. Features that the table does not list are `false`.
@@ -31,6 +31,10 @@ macro_rules! known {
             head.features = core(gpu);
             if let Some(out) = chain::find_mut::<ZeroInitializeFeatures<'_>>(head) {
                 out.zero_initialize_device_memory = vk::TRUE;
+            }
+            if let Some(out) = chain::find_mut::<FaultFeatures<'_>>(head) {
+                (out.device_fault, out.report_masked) = (vk::TRUE, vk::TRUE);
+                (out.vendor_binary, out.lost_on_masked) = (vk::FALSE, vk::FALSE);
             }
             $(if let Some(out) = chain::find_mut::<vk::$Structure<'_>>(head) {
                 *out = vk::$Structure { p_next: out.p_next, $($field: $value,)* ..vk::$Structure::default() };
@@ -56,6 +60,9 @@ macro_rules! known {
                 let present = vk::$Structure { $($field: $value,)* ..vk::$Structure::default() };
                 both(switches(wanted), switches(&present));
             })*
+            if let Some(wanted) = chain::find::<FaultFeatures<'_>>(info) {
+                both(&[wanted.vendor_binary, wanted.lost_on_masked], &[vk::FALSE, vk::FALSE]);
+            }
             if all_present { Ok(()) } else { Err(Failure(vk::Result::ERROR_FEATURE_NOT_PRESENT)) }
         }
     };
@@ -92,6 +99,11 @@ known! {
     PhysicalDeviceDeviceMemoryReportFeaturesEXT { device_memory_report: vk::TRUE }
     PhysicalDeviceHostImageCopyFeaturesEXT { host_image_copy: vk::TRUE }
     PhysicalDeviceGlobalPriorityQueryFeaturesKHR { global_priority_query: vk::TRUE }
+}
+
+/// Returns `true` if a program enables the reports of faults that do not lose the device.
+pub(crate) fn wants_masked_faults(info: &vk::DeviceCreateInfo<'_>) -> bool {
+    chain::find::<FaultFeatures<'_>>(info).is_some_and(|wanted| wanted.report_masked == vk::TRUE)
 }
 
 /// Returns `true` if a program enables the memory types that the device does not cache.

@@ -4,7 +4,7 @@ use ash::vk;
 
 use super::{extensions::api_version, fill_chain, images::LAYOUTS, indexing, limits};
 use crate::{
-    border::{chain, copy_text, list::put_all},
+    border::{chain, copy_text, fault::FaultProperties, list::put_all},
     objects::Gpu,
 };
 
@@ -162,6 +162,10 @@ pub(crate) fn fill(gpu: &Gpu, out: &mut vk::PhysicalDeviceProperties2<'_>) {
     if let Some(all) = chain::find_mut::<vk::PhysicalDeviceDescriptorIndexingProperties<'_>>(out) {
         let p_next = all.p_next;
         *all = vk::PhysicalDeviceDescriptorIndexingProperties { p_next, ..indexing::properties(&limits::limits(gpu)) };
+    }
+    if let Some(faults) = chain::find_mut::<FaultProperties<'_>>(out) {
+        // The kernel keeps the last fault alone.
+        faults.max_count = 1;
     }
     vulkan12_and_13(gpu, out);
     host_copies(gpu, out);

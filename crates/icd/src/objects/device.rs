@@ -2,7 +2,10 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use amdgpu_winsys::{heaps::MemoryManager, winsys::Deadline};
+use amdgpu_winsys::{
+    heaps::MemoryManager,
+    winsys::{Deadline, FaultReport, PageFault},
+};
 use ash::vk;
 use parking_lot::Mutex;
 
@@ -23,6 +26,8 @@ pub(crate) struct Device {
     pub(crate) extensions: Vec<&'static str>,
     /// `true` if memory types that the device does not cache are enabled.
     pub(crate) has_coherent_memory: bool,
+    /// The faults that were reported.
+    pub(crate) faults: Faults,
     /// The instance extensions and message callbacks of the program.
     pub(crate) program: Arc<Program>,
     /// The callbacks for memory. They are dropped last, because the queues free memory.
@@ -78,6 +83,70 @@ impl Device {
                 return Ok(false);
             }
         }
+    }
+}
+
+/// The news that a program has not been told yet.
+#[derive(Debug)]
+pub(crate) enum News {
+    /// A page fault.
+    Fault(FaultReport),
+    /// The device is lost.
+    Loss,
+}
+
+/// The page faults of a device of which the program has been told.
+#[derive(Debug)]
+pub(crate) struct Faults {
+    /// `true` if the program is told of faults that do not lose the device.
+    is_masked_told: bool,
+    told: Mutex<Told>,
+}
+
+#[derive(Debug, Default)]
+struct Told {
+    /// The last fault that was told, or was there before the device.
+    last: Option<PageFault>,
+    is_loss_told: bool,
+    /// The number of reports.
+    count: u64,
+}
+
+impl Faults {
+    /// Returns the faults of a new device. A fault from before is none of it.
+    pub(crate) fn new(gpu: &Gpu, is_masked_told: bool) -> Self {
+        let last = gpu.device.page_fault().ok().flatten();
+        Self { is_masked_told, told: Mutex::new(Told { last, ..Told::default() }) }
+    }
+
+    /// Calls `give` with the news, if there is any, and their number. `give` returns its result, and `true` if the program has the
+    /// news now, so that they are told no more.
+    ///
+    /// # Errors
+    ///
+    /// The errors of the kernel.
+    pub(crate) fn tell<R>(
+        &self,
+        device: &Device,
+        give: impl FnOnce(News, u64) -> (R, bool),
+    ) -> Result<Option<R>, Failure> {
+        let mut told = self.told.lock();
+        let is_lost = device.check().is_err();
+        let fault = device.gpu.watch.fault_report(&device.gpu.device)?;
+        let fault = fault.filter(|fault| told.last != Some(fault.fault) && (self.is_masked_told || is_lost));
+        let (news, last, is_loss) = match fault {
+            Some(fault) => {
+                let last = Some(fault.fault);
+                (News::Fault(fault), last, told.is_loss_told)
+            }
+            None if is_lost && !told.is_loss_told => (News::Loss, told.last, true),
+            None => return Ok(None),
+        };
+        let (result, has_it) = give(news, told.count);
+        if has_it {
+            *told = Told { last, is_loss_told: is_loss, count: told.count + 1 };
+        }
+        Ok(Some(result))
     }
 }
 

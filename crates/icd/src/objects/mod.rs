@@ -20,7 +20,7 @@ pub(crate) use self::{
     buffer::Buffer,
     command_buffer::CommandBuffer,
     command_pool::CommandPool,
-    device::{Device, PrivateSlot},
+    device::{Device, Faults, News, PrivateSlot},
     empty::{
         BufferView, DescriptorPool, DescriptorSet, DescriptorSetLayout, DescriptorUpdateTemplate, Framebuffer,
         ImageView, PipelineCache, PipelineLayout, RenderPass, Sampler, SamplerYcbcrConversion, ShaderModule,

@@ -4,6 +4,7 @@
 mod compressed;
 mod every;
 mod external;
+mod faults;
 mod gpu;
 mod images;
 mod memory;

@@ -16,7 +16,7 @@ fn lists_are_as_long_as_they_are_said_to_be_and_cut_where_there_is_no_room() {
     assert_eq!(Some(ask!(entry.enumerate_instance_extension_properties(Some(c"a layer"))).map(|_| ())), absent);
     assert!(ask!(entry.enumerate_instance_layer_properties()).unwrap().is_empty());
     assert!(ask!(gpu.instance.enumerate_device_layer_properties(gpu.physical)).unwrap().is_empty());
-    assert_eq!(ask!(gpu.instance.enumerate_device_extension_properties(gpu.physical)).unwrap().len(), 47);
+    assert_eq!(ask!(gpu.instance.enumerate_device_extension_properties(gpu.physical)).unwrap().len(), 48);
 
     let mut groups = [vk::PhysicalDeviceGroupProperties::default(); CHIPS.len()];
     ask!(gpu.instance.enumerate_physical_device_groups(&mut groups)).unwrap();
