@@ -90,7 +90,7 @@ impl Device {
 #[derive(Debug)]
 pub(crate) enum News {
     /// A page fault.
-    Fault(FaultReport),
+    Fault(Box<FaultReport>),
     /// The device is lost.
     Loss,
 }
@@ -107,7 +107,7 @@ pub(crate) struct Faults {
 struct Told {
     /// The last fault that was told, or was there before the device.
     last: Option<PageFault>,
-    is_loss_told: bool,
+    has_loss: bool,
     /// The number of reports.
     count: u64,
 }
@@ -137,14 +137,14 @@ impl Faults {
         let (news, last, is_loss) = match fault {
             Some(fault) => {
                 let last = Some(fault.fault);
-                (News::Fault(fault), last, told.is_loss_told)
+                (News::Fault(Box::new(fault)), last, told.has_loss)
             }
-            None if is_lost && !told.is_loss_told => (News::Loss, told.last, true),
+            None if is_lost && !told.has_loss => (News::Loss, told.last, true),
             None => return Ok(None),
         };
         let (result, has_it) = give(news, told.count);
         if has_it {
-            *told = Told { last, is_loss_told: is_loss, count: told.count + 1 };
+            *told = Told { last, has_loss: is_loss, count: told.count + 1 };
         }
         Ok(Some(result))
     }
