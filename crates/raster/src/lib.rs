@@ -25,7 +25,8 @@ mod state;
 mod words;
 
 pub use execute::{
-    Drawn, Ended, Export, Interpolant, Memory, MemoryFault, PixelWave, Shaders, VertexWave, draw, draw_on_threads,
+    Drawn, Ended, Export, Interpolant, Memory, MemoryFault, PixelWave, Shaders, Surface, VertexWave, draw,
+    draw_on_threads,
 };
 pub use feature::Feature;
 pub use flaw::Flaw;

@@ -15,8 +15,27 @@ pub struct MemoryFault {
     pub is_write: bool,
 }
 
+/// What a render backend accesses. Chips have a cache for each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Surface {
+    /// The values of colour targets.
+    #[default]
+    Color,
+    /// DCC and CMASK.
+    ColorMetadata,
+    /// The values of depth and stencil targets.
+    Depth,
+    /// HTILE.
+    DepthMetadata,
+}
+
 /// The memory of a draw.
 pub trait Memory {
+    /// Tells what the render backends access from now on.
+    fn enter(&self, surface: Surface) {
+        let _ = surface;
+    }
+
     /// Reads bytes.
     ///
     /// # Errors

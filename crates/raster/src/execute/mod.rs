@@ -7,7 +7,7 @@ mod run;
 mod shade;
 mod target;
 
-pub use interface::{Drawn, Ended, Export, Interpolant, Memory, MemoryFault, PixelWave, Shaders, VertexWave};
+pub use interface::{Drawn, Ended, Export, Interpolant, Memory, MemoryFault, PixelWave, Shaders, Surface, VertexWave};
 pub use run::{draw, draw_on_threads};
 
 pub(crate) use target::format::is_known;

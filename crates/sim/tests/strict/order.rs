@@ -8,8 +8,8 @@ use amdgpu_winsys::{
     cs::{
         Stream,
         pm4::{
-            AcquireMem, CacheActions, Compare, CpDma, EndOfPipe, Event, EventWrite, PfpSyncMe, Target, WaitRegMem,
-            WriteData,
+            AcquireMem, CacheActions, Compare, CpDma, EndOfPipe, Engine, Event, EventWrite, PfpSyncMe, Target,
+            WaitRegMem, WriteData,
         },
     },
     winsys::{GfxLevel, Ip},
@@ -277,5 +277,146 @@ fn what_is_written_without_a_confirmation_may_not_be_there_yet() {
             let expected = if confirm { vec![] } else { vec![HazardKind::Race] };
             assert_eq!(rig.kinds(), expected, "{chip}: {:?}", rig.gpu.hazards());
         }
+    }
+}
+
+#[test]
+fn a_wait_that_is_over_before_the_store_ends_nothing() {
+    let run = |chip: &str, ip: Ip, wait: &dyn Fn(&Rig) -> WaitRegMem| {
+        let rig = Rig::new(chip, ip);
+        rig.poke(4096, 1);
+        Script::plug(&rig, &[&STORE[..1], &[Act::Load(Client::Vector, Reach::Device)], &STORE[1..]]);
+        rig.run(|stream| {
+            stream.end_of_pipe(EndOfPipe::fence(rig.at(4096), 2)).unwrap();
+            start_alone(stream);
+            stream.end_of_pipe(EndOfPipe::fence(rig.at(4096), 3)).unwrap();
+            stream.push(&wait(&rig)).unwrap();
+            start_alone(stream);
+        });
+        rig.kinds()
+    };
+    let race = [HazardKind::Race];
+    for (chip, ip) in CHIPS.into_iter().flat_map(|chip| [(chip, Ip::Gfx), (chip, Ip::Compute)]) {
+        let wait = |compare, value, mask| {
+            run(chip, ip, &|rig| WaitRegMem { mask, ..WaitRegMem::new(rig.at(4096), compare, value) })
+        };
+        for (compare, value) in [(Compare::Equal, 3), (Compare::GreaterOrEqual, 3), (Compare::Greater, 2)] {
+            assert_eq!(wait(compare, value, u32::MAX), [], "{chip} {ip} {compare:?} {value}");
+        }
+        // Always, a value of before the job, that of the first event, and no bits of the value.
+        assert_eq!(wait(Compare::Always, 3, u32::MAX), race, "{chip} {ip}");
+        assert_eq!(wait(Compare::GreaterOrEqual, 1, u32::MAX), race, "{chip} {ip}");
+        assert_eq!(wait(Compare::GreaterOrEqual, 2, u32::MAX), race, "{chip} {ip}");
+        assert_eq!(wait(Compare::Equal, 0, 0), race, "{chip} {ip}");
+    }
+}
+
+#[test]
+fn the_prefetch_parser_that_waits_for_a_value_has_waited_for_what_came_before_it() {
+    for chip in CHIPS {
+        let run = |engine: Engine, writes_last: bool| {
+            let rig = Rig::new(chip, Ip::Gfx);
+            rig.run(|stream| {
+                let write = |stream: &mut Stream<Target>| stream.push(&WriteData::new(rig.at(0), &[9])).unwrap();
+                if !writes_last {
+                    write(stream);
+                }
+                stream.end_of_pipe(EndOfPipe::fence(rig.at(4096), 1)).unwrap();
+                if writes_last {
+                    write(stream);
+                }
+                stream.push(&WaitRegMem { engine, ..WaitRegMem::new(rig.at(4096), Compare::Equal, 1) }).unwrap();
+                skip_if_zero(&rig, stream, 2);
+                stream.push(&EventWrite::new(Event::CS_PARTIAL_FLUSH)).unwrap();
+            });
+            rig.kinds()
+        };
+        assert_eq!(run(Engine::Pfp, false), [], "{chip}");
+        assert_eq!(run(Engine::Me, false), [HazardKind::Ahead], "{chip}: a wait of ME does not hold PFP");
+        assert_eq!(run(Engine::Pfp, true), [HazardKind::Ahead], "{chip}");
+    }
+}
+
+#[test]
+fn caches_are_operated_on_when_the_dispatches_before_are_over() {
+    let load = Act::Load(Client::Vector, Reach::Unit);
+    for (chip, ip) in CHIPS.into_iter().flat_map(|chip| [(chip, Ip::Gfx), (chip, Ip::Compute)]) {
+        let run = |waits_first: bool| {
+            let rig = Rig::new(chip, ip);
+            Script::plug(
+                &rig,
+                &[&[load, Act::StoreNext(7)], &[Act::Load(Client::Vector, Reach::Private), Act::Store(7)], &[load]],
+            );
+            rig.run(|stream| {
+                start_alone(stream);
+                flush(&rig, stream);
+                start_alone(stream);
+                if waits_first {
+                    flush(&rig, stream);
+                }
+                if ip == Ip::Gfx {
+                    stream.push(&PfpSyncMe).unwrap();
+                }
+                for acquire in AcquireMem::each(rig.target(), CacheActions::INVALIDATE_VECTOR) {
+                    stream.push(&acquire).unwrap();
+                }
+                flush(&rig, stream);
+                start_alone(stream);
+            });
+            rig.kinds()
+        };
+        // The first dispatch is over, so what it has loaded is dropped in any case.
+        assert_eq!((run(true), run(false)), (vec![], vec![]), "{chip} {ip}");
+    }
+    for (chip, ip) in
+        [("polaris10", Ip::Compute), ("polaris10", Ip::Gfx), ("pitcairn", Ip::Compute), ("gfx1201", Ip::Gfx)]
+    {
+        let run = |waits_first: bool| {
+            let rig = Rig::new(chip, ip);
+            Script::plug(&rig, &[&[Act::Store(7)]]);
+            rig.run(|stream| {
+                start_alone(stream);
+                if waits_first {
+                    flush(&rig, stream);
+                }
+                if ip == Ip::Gfx {
+                    stream.push(&PfpSyncMe).unwrap();
+                }
+                for acquire in AcquireMem::each(rig.target(), CacheActions::WRITE_BACK_L2) {
+                    stream.push(&acquire).unwrap();
+                }
+                flush(&rig, stream);
+                rig.copy(stream);
+            });
+            rig.kinds()
+        };
+        assert_eq!((run(true), run(false)), (vec![], vec![HazardKind::NotWrittenBack]), "{chip} {ip}");
+    }
+}
+
+#[test]
+fn a_load_beside_an_invalidation_may_keep_what_a_store_beside_it_replaces() {
+    for (chip, ip) in CHIPS.into_iter().flat_map(|chip| [(chip, Ip::Gfx), (chip, Ip::Compute)]) {
+        let run = |waits_first: bool| {
+            let rig = Rig::new(chip, ip);
+            let load = Act::Load(Client::Vector, Reach::Unit);
+            Script::plug(&rig, &[&[load, Act::Store(7)], &[load]]);
+            rig.run(|stream| {
+                start_alone(stream);
+                if waits_first {
+                    flush(&rig, stream);
+                }
+                if ip == Ip::Gfx {
+                    stream.push(&PfpSyncMe).unwrap();
+                }
+                for acquire in AcquireMem::each(rig.target(), CacheActions::INVALIDATE_VECTOR) {
+                    stream.push(&acquire).unwrap();
+                }
+                flush(&rig, stream);
+                start_alone(stream);
+            });
+            rig.kinds()
+        };
+        assert_eq!((run(true), run(false)), (vec![], vec![HazardKind::StaleRead]), "{chip} {ip}");
     }
 }

@@ -6,7 +6,7 @@ use crate::execute::{
     target::targets::Targets,
     target::value::{Access, element, number, stored},
 };
-use crate::{Depth, DrawState, Flaw};
+use crate::{Depth, DrawState, Flaw, Surface};
 
 /// The values of a pixel that are tested.
 #[derive(Clone, Copy, Debug)]
@@ -66,6 +66,7 @@ pub(in crate::execute) fn test(
             access.compressed = access.compressed.or(Some(word));
         }
     }
+    access.enter(Surface::Depth);
     let old = z_place.map(|(at, bytes)| access.load(at, bytes) as u32);
     if let (Some([low, high]), Some(bits)) = (depth.bounds, old) {
         let [value, low, high] =
@@ -180,6 +181,7 @@ fn depths(state: &DrawState, targets: &mut Targets, access: &mut Access<'_>, qua
     }
     let bytes = plane.bytes;
     let mut old = Vec::new();
+    access.enter(Surface::Depth);
     access.load_all(&addresses, bytes, &mut old);
     let writes = depth.writes && !depth.is_read_only && state.flaw != Some(Flaw::StaleDepth);
     let (mut changed, mut data) = (Vec::new(), Vec::new());

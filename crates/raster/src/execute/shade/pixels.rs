@@ -74,7 +74,7 @@ impl<'d> Pixels<'d> {
             drawable: drawable(state),
             fresh: Vec::new(),
             targets,
-            access: Access { memory, fault: None, compressed: None },
+            access: Access::new(memory),
             drawn: Drawn::default(),
             quads: Vec::new(),
             primitives: Vec::new(),

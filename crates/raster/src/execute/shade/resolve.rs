@@ -1,11 +1,15 @@
 //! The resolve of the colour block: the first target's samples become the second target's pixel.
 
-use crate::execute::target::{targets::Targets, value::Access};
+use crate::{
+    Surface,
+    execute::target::{targets::Targets, value::Access},
+};
 
 /// Resolves a pixel: the average of its samples, or the first of them if they are integers.
 pub(in crate::execute) fn resolve(targets: &Targets, access: &mut Access<'_>, pixel: [u32; 3]) {
     let [(_, from, source), (_, to, destination)] = targets.colours.as_slice() else { return };
     let Some(place) = destination.address(pixel, 0) else { return };
+    access.enter(Surface::Color);
     let mut sum = [0.0_f32; 4];
     let mut first = [0; 4];
     for sample in 0..source.samples {

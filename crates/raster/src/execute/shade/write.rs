@@ -14,7 +14,7 @@ use crate::execute::{
     target::plane::Plane,
     target::value::{Access, element},
 };
-use crate::{Blend, Colour, DrawState, Flaw};
+use crate::{Blend, Colour, DrawState, Flaw, Surface};
 
 /// The numbers of export targets.
 const DEPTH: u8 = 8;
@@ -256,6 +256,7 @@ impl<'w> Write<'w> {
             }
         }
         let mut data = Vec::with_capacity(addresses.len() * bytes);
+        access.enter(Surface::Color);
         if reads {
             let mut old = Vec::new();
             access.load_all(&addresses, bytes, &mut old);
@@ -283,6 +284,7 @@ impl<'w> Write<'w> {
                 }
             }
         }
+        access.enter(Surface::Color);
         access.store_all(&addresses, 4, &data);
     }
 

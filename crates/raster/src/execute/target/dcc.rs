@@ -21,7 +21,7 @@ use super::{
     plane::{Plane, colour_level, fmask_level, fmask_plane},
     value::Access,
 };
-use crate::{Colour, Feature};
+use crate::{Colour, Feature, Surface};
 
 /// The bytes of colour that a byte of DCC describes.
 const BLOCK: u64 = 256;
@@ -92,6 +92,7 @@ pub(in crate::execute) fn open_all(
             let pixel = [column, row, layer];
             let Some(first) = plane.address(pixel, 0) else { continue };
             dcc.open(access, pixel, target)?;
+            access.enter(Surface::Color);
             let element = access.load(first, plane.bytes);
             for at in (1..plane.samples).filter_map(|sample| plane.address(pixel, sample)) {
                 access.store(at, plane.bytes, element);
@@ -105,6 +106,7 @@ impl Dcc {
     /// Returns `true` if CMASK says that all samples of a pixel have its first colour.
     fn is_first(&self, access: &mut Access<'_>, pixel: [u32; 3], plane: &Plane) -> bool {
         let Some((at, bit)) = self.place(pixel, 0, plane) else { return false };
+        access.enter(Surface::ColorMetadata);
         !self.plain.contains(&(at, bit)) && access.load(at, 1) as u8 >> bit & 15 == FIRST
     }
 
@@ -230,6 +232,7 @@ impl Dcc {
             return Ok(());
         }
         let (at, bit) = place;
+        access.enter(Surface::ColorMetadata);
         let byte = access.load(at, 1) as u8;
         let is_of_tiles = self.fmask.is_some() || matches!(self.order, Order::Tiles { .. });
         if is_of_tiles {
@@ -242,6 +245,7 @@ impl Dcc {
                 13..=15 => return Ok(()),
                 code => return Err(code.into()),
             }
+            access.enter(Surface::ColorMetadata);
             access.store(at, 1, u128::from(byte & !(15 << bit) | plain << bit));
             return Ok(());
         }
@@ -257,6 +261,7 @@ impl Dcc {
         };
         let corner = sides.map_or([0; 2], |[width, height]| [pixel[0] & !(width - 1), pixel[1] & !(height - 1)]);
         let first = sides.and_then(|_| plane.address([corner[0], corner[1], pixel[2]], sample)).unwrap_or(block);
+        access.enter(Surface::Color);
         let element = match self.cleared(byte, colour, format) {
             Cleared::To(element) => element,
             Cleared::ToFirst => access.load(first, plane.bytes),
@@ -274,6 +279,7 @@ impl Dcc {
                 access.store(block + offset, plane.bytes, element);
             }
         }
+        access.enter(Surface::ColorMetadata);
         access.store(at, 1, DccCode::PLAIN.into());
         Ok(())
     }
@@ -307,6 +313,7 @@ impl Dcc {
     fn fill_tile(&self, access: &mut Access<'_>, [x, y, layer]: [u32; 3], plane: &Plane, has_colour: bool) {
         let [low, high] = self.clear_words.map(u128::from);
         let element = if plane.bytes == 16 { low | low << 32 | low << 64 | high << 96 } else { low | high << 32 };
+        access.enter(Surface::Color);
         for row in (y & !7)..((y & !7) + 8).min(self.size[1]) {
             for column in (x & !7)..((x & !7) + 8).min(self.size[0]) {
                 let pixel = [column, row, layer];

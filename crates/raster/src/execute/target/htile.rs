@@ -17,7 +17,7 @@ use amdgpu_surface::{
 };
 
 use super::{plane::Plane, value::Access};
-use crate::{Depth, DrawState};
+use crate::{Depth, DrawState, Surface};
 
 /// The width and height of a tile.
 const SIDE: u32 = 8;
@@ -164,6 +164,7 @@ impl Htile {
     /// Makes the depth or the stencil of a tile plain.
     fn open_part(&mut self, access: &mut Access<'_>, tile: [u32; 3], plane: &Plane, part: Part) -> Result<(), u32> {
         let Some(at) = self.address(tile, plane) else { return Ok(()) };
+        access.enter(Surface::DepthMetadata);
         let word = access.load(at, 4) as u32;
         match word >> part.shift & part.bits {
             0 => {
@@ -178,6 +179,7 @@ impl Htile {
         let [mask, plain] = part.plain;
         let opened = word & !mask | plain;
         if opened != word {
+            access.enter(Surface::DepthMetadata);
             access.store(at, 4, opened.into());
         }
         Ok(())
@@ -204,6 +206,7 @@ impl Htile {
 
     /// Fills a tile with a clear value.
     fn fill(&self, access: &mut Access<'_>, [x, y, layer]: [u32; 3], plane: &Plane, value: u32) {
+        access.enter(Surface::Depth);
         for row in y * SIDE..((y + 1) * SIDE).min(self.size[1]) {
             for column in x * SIDE..((x + 1) * SIDE).min(self.size[0]) {
                 for sample in 0..plane.samples {

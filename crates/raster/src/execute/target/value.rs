@@ -1,6 +1,6 @@
 //! Values of targets in memory.
 
-use crate::execute::interface::{Memory, MemoryFault};
+use crate::execute::interface::{Memory, MemoryFault, Surface};
 
 /// Returns the whole number nearest to a value of magnitude less than 2^31, ties to even, as bits.
 ///
@@ -34,11 +34,26 @@ pub(in crate::execute) fn number(format: u32, bits: u32) -> f64 {
 pub(in crate::execute) struct Access<'m> {
     pub(in crate::execute) memory: &'m dyn Memory,
     pub(in crate::execute) fault: Option<MemoryFault>,
+    surface: Surface,
     /// A dword of HTILE that tells of compression, which nothing here writes.
     pub(in crate::execute) compressed: Option<u32>,
 }
 
-impl Access<'_> {
+impl<'m> Access<'m> {
+    pub(in crate::execute) fn new(memory: &'m dyn Memory) -> Self {
+        let surface = Surface::default();
+        memory.enter(surface);
+        Self { memory, fault: None, surface, compressed: None }
+    }
+
+    /// Makes the accesses from now on those to a kind of target.
+    pub(in crate::execute) fn enter(&mut self, surface: Surface) {
+        if surface != self.surface {
+            self.surface = surface;
+            self.memory.enter(surface);
+        }
+    }
+
     /// Reads a value of up to 16 bytes; 0 if it is not mapped.
     pub(in crate::execute) fn load(&mut self, at: u64, bytes: usize) -> u128 {
         let mut raw = [0; 16];

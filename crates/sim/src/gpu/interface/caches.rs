@@ -1,5 +1,6 @@
 //! The interface to an observer of caches.
 
+use amdgpu_packets::pm4::Compare;
 use bitflags::bitflags;
 
 use super::{ib::Ib, stop::Place};
@@ -19,6 +20,21 @@ bitflags! {
     }
 }
 
+bitflags! {
+    /// The caches of the render backends.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+    pub struct TargetCaches: u8 {
+        /// The values of colour targets.
+        const COLOR = 1 << 0;
+        /// The metadata of colour targets.
+        const COLOR_METADATA = 1 << 1;
+        /// The values of depth and stencil targets.
+        const DEPTH = 1 << 2;
+        /// The metadata of depth targets.
+        const DEPTH_METADATA = 1 << 3;
+    }
+}
+
 /// Effect of a packet on caches.
 #[expect(clippy::struct_excessive_bools, reason = "effects that have nothing to do with each other")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,8 +43,8 @@ pub struct CacheOperation {
     pub write_back_l2: bool,
     /// `true` if lines without dirty bytes are dropped.
     pub invalidate_l2: bool,
-    /// `true` if the caches of colour and depth targets are written back and invalidated.
-    pub flush_targets: bool,
+    /// The caches of colour and depth targets that are written back and invalidated.
+    pub flush_targets: TargetCaches,
     /// The caches in front of L2 that are invalidated.
     pub fronts: FrontCaches,
     /// `true` if the prefetch parser of a graphics ring waits until the micro engine has executed the operation.
@@ -78,6 +94,8 @@ pub enum Signal {
         va: Option<u64>,
         /// `true` if the prefetch parser has waited.
         by_pfp: bool,
+        /// The condition of the wait; `None` for a wait that counts events.
+        condition: Option<WaitCondition>,
     },
     /// Before the accesses of a packet that the prefetch parser executes.
     ByPfp,
@@ -99,6 +117,34 @@ pub enum Signal {
     },
     /// A draw or dispatch starts.
     Work,
+}
+
+/// The condition of a wait for memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WaitCondition {
+    /// The comparison.
+    pub compare: Compare,
+    /// The bits of memory that are compared.
+    pub mask: u64,
+    /// The value that they are compared with.
+    pub reference: u64,
+}
+
+impl WaitCondition {
+    /// Returns `true` if a value in memory ends the wait.
+    #[must_use]
+    pub const fn is_met(self, value: u64) -> bool {
+        let (value, reference) = (value & self.mask, self.reference);
+        match self.compare {
+            Compare::Always => true,
+            Compare::Less => value < reference,
+            Compare::LessOrEqual => value <= reference,
+            Compare::Equal => value == reference,
+            Compare::NotEqual => value != reference,
+            Compare::GreaterOrEqual => value >= reference,
+            Compare::Greater => value > reference,
+        }
+    }
 }
 
 /// The work for which an event with a store waits.

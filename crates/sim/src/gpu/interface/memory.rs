@@ -4,6 +4,8 @@ use amdgpu_hw::GpuVa;
 use amdgpu_waves::Reach;
 use parking_lot::Mutex;
 
+use super::caches::TargetCaches;
+
 /// Held during an update, which is a read and a write, so that the updates of several rings are not interleaved.
 pub(crate) static UPDATES: Mutex<()> = Mutex::new(());
 
@@ -92,6 +94,11 @@ pub trait Memory {
     /// Those of [`read`](Self::read).
     fn read_code(&self, va: GpuVa, out: &mut [u8]) -> Result<(), PageFault> {
         self.read(va, out)
+    }
+
+    /// Tells the cache of the accesses of [`Client::Targets`] after this call. Only a model of caches uses it.
+    fn enter(&self, cache: TargetCaches) {
+        let _ = cache;
     }
 
     /// Tells the unit of a shader that makes the accesses after this call, and the caches that they pass by. Only a model of caches

@@ -4,7 +4,7 @@ use amdgpu_hw::GfxLevel;
 use amdgpu_packets::layout::records::pm4::{AcquireMem, EventWriteEop, ReleaseMem, SurfaceSync};
 use amdgpu_packets::pm4::{CoherCntl, Event, Gcr, TcActions};
 
-use crate::gpu::{CacheOperation, Doubt, FrontCaches};
+use crate::gpu::{CacheOperation, Doubt, FrontCaches, TargetCaches};
 
 impl CacheOperation {
     /// Returns the operation of ACQUIRE_MEM.
@@ -23,7 +23,7 @@ impl CacheOperation {
 
     /// Returns the operation of RELEASE_MEM.
     pub(super) fn of_release(packet: &ReleaseMem, level: GfxLevel) -> Self {
-        Self { flush_targets: flushes_targets(packet.event_type), ..Self::of_release_bits(packet, level) }
+        Self { flush_targets: flushed(packet.event_type, level), ..Self::of_release_bits(packet, level) }
     }
 
     fn of_release_bits(packet: &ReleaseMem, level: GfxLevel) -> Self {
@@ -54,12 +54,13 @@ impl CacheOperation {
         let tc = bits(TcActions::TC, packet.tc_action)
             | bits(TcActions::TC_WRITE_BACK, packet.tc_wb_action)
             | bits(TcActions::TCL1, packet.tcl1_action);
-        Self { flush_targets: flushes_targets(packet.event_type), ..Self::of_tc(tc, level) }
+        Self { flush_targets: flushed(packet.event_type, level), ..Self::of_tc(tc, level) }
     }
 
     /// Returns the operation of EVENT_WRITE; `None` if the event has none.
-    pub(super) fn of_plain_event(event: Event) -> Option<Self> {
-        flushes_targets(event).then(|| Self { flush_targets: true, ..Self::default() })
+    pub(super) fn of_plain_event(event: Event, level: GfxLevel) -> Option<Self> {
+        let flush_targets = flushed(event, level);
+        (!flush_targets.is_empty()).then(|| Self { flush_targets, ..Self::default() })
     }
 
     fn by(self, by_pfp: bool) -> Self {
@@ -75,7 +76,8 @@ impl CacheOperation {
         let is_shared = level == GfxLevel::Gfx6 && (scalar || code);
         operation.fronts.set(FrontCaches::SCALAR, scalar || is_shared);
         operation.fronts.set(FrontCaches::INSTRUCTIONS, code || is_shared);
-        operation.flush_targets = level < GfxLevel::Gfx9 && cntl.intersects(CoherCntl::CB | CoherCntl::DB);
+        operation.flush_targets.set(TargetCaches::COLOR, level < GfxLevel::Gfx9 && has(CoherCntl::CB));
+        operation.flush_targets.set(TargetCaches::DEPTH, level < GfxLevel::Gfx9 && has(CoherCntl::DB));
         operation
     }
 
@@ -129,17 +131,25 @@ impl CacheOperation {
     }
 }
 
-/// Returns `true` if an event writes back the caches of colour or depth targets, which are taken for one.
-const fn flushes_targets(event: Event) -> bool {
-    matches!(
-        event,
+/// Returns the caches of colour and depth targets that an event writes back. Metadata has events of its own: GFX11 has none for
+/// that of depth, which goes with depth, and GFX12 has none.
+///
+/// Source: Mesa 25.0.7 `src/amd/vulkan/radv_cs.c`, `gfx10_cs_emit_cache_flush` and `radv_cs_emit_cache_flush`.
+fn flushed(event: Event, level: GfxLevel) -> TargetCaches {
+    let with_metadata = |data: TargetCaches, metadata: TargetCaches, is_one: bool| {
+        if is_one { data | metadata } else { data }
+    };
+    let color = with_metadata(TargetCaches::COLOR, TargetCaches::COLOR_METADATA, level >= GfxLevel::Gfx12);
+    let depth = with_metadata(TargetCaches::DEPTH, TargetCaches::DEPTH_METADATA, level >= GfxLevel::Gfx11);
+    match event {
         Event::CACHE_FLUSH_TS
-            | Event::CACHE_FLUSH
-            | Event::CACHE_FLUSH_AND_INV_TS_EVENT
-            | Event::CACHE_FLUSH_AND_INV_EVENT
-            | Event::DB_CACHE_FLUSH_AND_INV
-            | Event::FLUSH_AND_INV_DB_DATA_TS
-            | Event::FLUSH_AND_INV_CB_DATA_TS
-            | Event::FLUSH_AND_INV_CB_PIXEL_DATA
-    )
+        | Event::CACHE_FLUSH
+        | Event::CACHE_FLUSH_AND_INV_TS_EVENT
+        | Event::CACHE_FLUSH_AND_INV_EVENT => color | depth,
+        Event::DB_CACHE_FLUSH_AND_INV | Event::FLUSH_AND_INV_DB_DATA_TS => depth,
+        Event::FLUSH_AND_INV_CB_DATA_TS | Event::FLUSH_AND_INV_CB_PIXEL_DATA => color,
+        Event::FLUSH_AND_INV_CB_META => TargetCaches::COLOR_METADATA,
+        Event::FLUSH_AND_INV_DB_META => TargetCaches::DEPTH_METADATA,
+        _ => TargetCaches::empty(),
+    }
 }

@@ -6,7 +6,7 @@ use amdgpu_packets::layout::values::{AtomicCommand, EngineSel, EngineSelIb, Even
 use amdgpu_packets::pm4::Event;
 
 use crate::gpu::{
-    CacheObserver, CacheOperation, Ended, Engine, Signal, Stop,
+    CacheObserver, CacheOperation, Ended, Engine, Signal, Stop, WaitCondition,
     registers::{CONFIG, CONTEXT, PERSISTENT, USER_CONFIG},
     step::Step,
 };
@@ -126,12 +126,16 @@ impl Engine {
             Packet::WaitRegMem(packet) => {
                 self.wait(&(*packet).into(), step, level)?;
                 let va = (packet.mem_space != WaitSpace::REGISTER).then_some(packet.poll_addr);
-                observe_wait(step, va, packet.engine_sel);
+                let (mask, reference) = (packet.mask.into(), packet.reference.into());
+                let condition = WaitCondition { compare: step.compare(packet.function)?, mask, reference };
+                observe_wait(step, va, packet.engine_sel, condition);
             }
             Packet::WaitRegMem64(packet) => {
                 self.wait(&(*packet).into(), step, level)?;
                 let is_register = packet.mem_space.number() == WaitSpace::REGISTER.number();
-                observe_wait(step, (!is_register).then_some(packet.poll_addr), packet.engine_sel);
+                let (mask, reference) = (packet.mask, packet.reference);
+                let condition = WaitCondition { compare: step.compare(packet.function)?, mask, reference };
+                observe_wait(step, (!is_register).then_some(packet.poll_addr), packet.engine_sel, condition);
             }
             Packet::EventWrite(packet) => {
                 if let Some(join) = Join::of_event(packet.event_type) {
@@ -147,7 +151,7 @@ impl Engine {
                 if let Some(done) = done {
                     observe(step, |observer| observer.signal(done));
                 }
-                if let Some(operation) = CacheOperation::of_plain_event(packet.event_type) {
+                if let Some(operation) = CacheOperation::of_plain_event(packet.event_type, level) {
                     observe(step, |observer| observer.operate(operation));
                 }
             }
@@ -219,7 +223,7 @@ impl Engine {
                 }
                 observe(step, |observer| {
                     if packet.pws_ena {
-                        observer.signal(Signal::Waited { va: None, by_pfp: true });
+                        observer.signal(Signal::Waited { va: None, by_pfp: true, condition: None });
                     }
                     observer.operate(CacheOperation::of_acquire(packet, level));
                 });
@@ -287,9 +291,10 @@ fn observe_dma(step: &Step<'_, '_>, is_synced: bool) {
 }
 
 /// Tells the observer of a wait for memory that is over.
-fn observe_wait(step: &Step<'_, '_>, va: Option<u64>, engine: EngineSelIb) {
+fn observe_wait(step: &Step<'_, '_>, va: Option<u64>, engine: EngineSelIb, condition: WaitCondition) {
     if va.is_some() {
-        observe(step, |observer| observer.signal(Signal::Waited { va, by_pfp: engine == EngineSelIb::PFP }));
+        let (by_pfp, condition) = (engine == EngineSelIb::PFP, Some(condition));
+        observe(step, |observer| observer.signal(Signal::Waited { va, by_pfp, condition }));
     }
 }
 

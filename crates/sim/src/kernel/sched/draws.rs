@@ -3,7 +3,9 @@
 use amdgpu_hw::GfxLevel;
 use amdgpu_isa::WaveSize;
 use amdgpu_packets::pm4::Register;
-use amdgpu_raster::{Call, DrawState, Ended, Export, Indices, MemoryFault, PixelWave, Program, Registers, VertexWave};
+use amdgpu_raster::{
+    Call, DrawState, Ended, Export, Indices, MemoryFault, PixelWave, Program, Registers, Surface, VertexWave,
+};
 use amdgpu_surface::Chip;
 use amdgpu_waves::{
     Access, CodeCache, GraphicsStage, GraphicsWave, Limits, PageFault, Reach, Reason, StageEnd, StageRunner,
@@ -14,7 +16,7 @@ use super::{
     job_memory::{JobMemory, border_colors, report},
     skipped::Skipped,
 };
-use crate::gpu::{Client, Draw, Job, Memory, Place, Scene, Statistics, Unfinished};
+use crate::gpu::{Client, Draw, Job, Memory, Place, Scene, Statistics, TargetCaches, Unfinished};
 
 /// The executor of draws.
 pub(super) struct Drawer<'d> {
@@ -131,6 +133,15 @@ impl<M: Memory + ?Sized, J: Job + ?Sized> JobMemory<'_, M, J> {
 }
 
 impl<M: Memory + ?Sized, J: Job + ?Sized> amdgpu_raster::Memory for JobMemory<'_, M, J> {
+    fn enter(&self, surface: Surface) {
+        self.memory.enter(match surface {
+            Surface::Color => TargetCaches::COLOR,
+            Surface::ColorMetadata => TargetCaches::COLOR_METADATA,
+            Surface::Depth => TargetCaches::DEPTH,
+            Surface::DepthMetadata => TargetCaches::DEPTH_METADATA,
+        });
+    }
+
     fn load(&self, va: u64, out: &mut [u8]) -> Result<(), MemoryFault> {
         self.load_by(Client::Targets, va, out)
     }

@@ -1,9 +1,10 @@
 //! Accesses as the model judges them.
 
 use super::{
-    event::{Agent, Time},
+    event::{Agent, Event, Log, Time},
     pages::Front,
 };
+use crate::gpu::TargetCaches;
 
 /// The way of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,8 +34,8 @@ pub(super) struct By {
     pub(super) is_atomic: bool,
     /// `true` for memory of a lane of its own, whose place the chip chooses.
     pub(super) is_private: bool,
-    /// `true` for render backends, which access targets through caches of their own.
-    pub(super) is_of_targets: bool,
+    /// The cache of render backends, which access targets through caches of their own.
+    pub(super) of_target: Option<TargetCaches>,
     pub(super) order: Order,
 }
 
@@ -58,4 +59,47 @@ pub(super) struct Order {
     pub(super) has_dma: bool,
     /// `true` if the current DMA waits for the writes of the one before it.
     pub(super) waits_for_dma: bool,
+}
+
+/// A moment at which something happened to caches, and the work that still ran then: a cache operation that the engine executes does
+/// not wait for it, and the work accesses the caches after the operation as well as before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Moment {
+    pub(super) time: Time,
+    /// The job, and the last events up to which its dispatches and its draws were over.
+    job: u64,
+    shaders: Time,
+    draws: Time,
+}
+
+impl Moment {
+    /// A moment at which all earlier work is over.
+    pub(super) const fn quiet(time: Time) -> Self {
+        Self { time, job: 0, shaders: time, draws: time }
+    }
+
+    /// A moment in a job.
+    pub(super) const fn within(time: Time, order: &Order) -> Self {
+        Self { time, job: order.job, shaders: order.shaders, draws: order.draws }
+    }
+
+    /// Returns `true` if work of an earlier event may still have run.
+    pub(super) fn is_during(&self, earlier: Time, log: &Log) -> bool {
+        if earlier > self.time || earlier <= self.shaders.min(self.draws) {
+            return false;
+        }
+        log.get(earlier).is_some_and(|&Event { job, agent, .. }| {
+            let over = match agent {
+                Agent::Shader => self.shaders,
+                Agent::Draw => self.draws,
+                _ => return false,
+            };
+            job == self.job && earlier > over
+        })
+    }
+
+    /// Returns `true` if all that an event did came before.
+    pub(super) fn is_after(&self, event: Time, log: &Log) -> bool {
+        event <= self.time && !self.is_during(event, log)
+    }
 }

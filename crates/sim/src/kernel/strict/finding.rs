@@ -4,6 +4,7 @@ use super::{
     event::{Agent, Time},
     pages::Front,
 };
+use crate::gpu::TargetCaches;
 
 /// The cache whose copy is old.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,8 +20,8 @@ pub(super) enum Finding {
     Stale { cache: Cache, filled: Time, passed: Option<Time> },
     /// Memory has old bytes, because this write is still in L2.
     Dirty(Time),
-    /// This write is still in the caches of colour and depth targets.
-    InTargets(Time),
+    /// This write is still in a cache of colour and depth targets.
+    InTargets(TargetCaches, Time),
     /// Nothing orders the access behind this access, of which one of the two writes.
     Race { earlier: Time, by: Agent, is_write: bool },
     /// PFP reads before this write.

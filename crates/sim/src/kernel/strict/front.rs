@@ -5,7 +5,8 @@
 //! races within a dispatch are looked for elsewhere.
 
 use super::{
-    event::Time,
+    access::Moment,
+    event::{Log, Time},
     finding::{Cache, Finding},
     pages::{Copies, Front, LINE, LINES, PAGE, Page, Piece, Tag, differences},
 };
@@ -24,17 +25,26 @@ pub(super) fn look(
     front: Front,
     (piece, tag): (Piece, Tag),
     (data, bites): (&mut [u8], bool),
-    (now, invalidated): (Time, Time),
+    (now, invalidated): (Time, &Moment),
+    log: &Log,
 ) -> Look {
     let own = page.written_by(piece.line, now);
     let writer = page.writer(piece.line);
+    let written = page.written_by(piece.line, writer);
     let Some(copies) = page.fronts[front as usize].as_deref_mut() else { return Look::Miss };
     let filled = copies.filled[piece.line];
-    if filled == 0 || filled <= invalidated || copies.tag != tag {
+    if filled == 0 || copies.tag != tag {
+        return Look::Miss;
+    }
+    // Work that ran on after the invalidation may have loaded the line again, before the store of other work that ran on.
+    let runs_on = invalidated.is_during(filled, log) && invalidated.is_during(writer, log);
+    if filled <= invalidated.time && !runs_on {
         return Look::Miss;
     }
     let copy = &mut copies.data[piece.in_page()];
-    let old = (differences(copy, data) << (piece.at % LINE)) & !own;
+    let old = (differences(copy, data) << (piece.at % LINE))
+        & !own
+        & if filled <= invalidated.time { written } else { u64::MAX };
     // What others do while a dispatch runs is a data race of its own.
     if old == 0 || filled == now || writer > now {
         return Look::Hit(None);

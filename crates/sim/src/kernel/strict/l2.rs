@@ -1,7 +1,8 @@
 //! L2: which bytes it holds, and which of them memory does not have yet.
 
 use super::{
-    event::Time,
+    access::Moment,
+    event::{Log, Time},
     finding::{Cache, Finding},
     front::take,
     pages::{Dirty, Held, LINE, LINES, PAGE, Page, Piece, differences},
@@ -10,7 +11,7 @@ use super::{
 /// The last operations on the L2 of a device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct L2 {
-    pub(super) written_back: Time,
+    pub(super) written_back: Moment,
     pub(super) invalidated: Time,
 }
 
@@ -20,13 +21,16 @@ impl Held {
     }
 
     /// Returns the dirty bytes of a line.
-    fn dirty_bytes(&self, line: usize, written_back: Time) -> u64 {
-        self.dirty.as_ref().map_or(0, |dirty| if dirty.since[line] > written_back { dirty.bytes[line] } else { 0 })
+    fn dirty_bytes(&self, line: usize, written_back: &Moment, log: &Log) -> u64 {
+        let bytes = |dirty: &Box<Dirty>| {
+            if written_back.is_after(dirty.since[line], log) { 0 } else { dirty.bytes[line] }
+        };
+        self.dirty.as_ref().map_or(0, bytes)
     }
 
     /// Returns the valid bytes of a line after the operations since it was last used: what is dirty survives an invalidation.
-    fn refresh(&mut self, line: usize, l2: &L2) -> u64 {
-        let dirty = self.dirty_bytes(line, l2.written_back);
+    fn refresh(&mut self, line: usize, l2: &L2, log: &Log) -> u64 {
+        let dirty = self.dirty_bytes(line, &l2.written_back, log);
         if let Some(all) = &mut self.dirty {
             all.bytes[line] = dirty;
         }
@@ -44,12 +48,12 @@ impl L2 {
         page: &mut Page,
         piece: Piece,
         (data, bites): (&mut [u8], bool),
-        now: Time,
+        (now, log): (Time, &Log),
         whole: &[u8; LINE],
     ) -> Option<(usize, Finding)> {
         let writer = page.writer(piece.line);
         let held = page.l2.get_or_insert_with(|| Box::new(Held::new()));
-        let valid = held.refresh(piece.line, self);
+        let valid = held.refresh(piece.line, self, log);
         if valid == 0 {
             held.data[piece.line * LINE..(piece.line + 1) * LINE].copy_from_slice(whole);
             held.valid[piece.line] = u64::MAX;
@@ -75,9 +79,9 @@ impl L2 {
     }
 
     /// Writes bytes into a line, before memory is changed.
-    pub(super) fn write(&self, page: &mut Page, piece: Piece, (before, data): (&[u8], &[u8]), now: Time) {
+    pub(super) fn write(&self, page: &mut Page, piece: Piece, (before, data): (&[u8], &[u8]), now: Time, log: &Log) {
         let held = page.l2.get_or_insert_with(|| Box::new(Held::new()));
-        if held.refresh(piece.line, self) == 0 {
+        if held.refresh(piece.line, self, log) == 0 {
             held.filled[piece.line] = now;
         }
         let dirty = held
@@ -101,9 +105,15 @@ impl L2 {
 
     /// Accesses bytes of a line behind L2. Returns the first that is dirty with another value than memory's. `bitten` becomes what a
     /// read finds there.
-    pub(super) fn pass(&self, page: &mut Page, piece: Piece, bitten: Option<&mut [u8]>) -> Option<(usize, Finding)> {
+    pub(super) fn pass(
+        &self,
+        page: &mut Page,
+        piece: Piece,
+        bitten: Option<&mut [u8]>,
+        log: &Log,
+    ) -> Option<(usize, Finding)> {
         let held = page.l2.as_deref_mut()?;
-        let bytes = held.dirty_bytes(piece.line, self.written_back) & piece.mask();
+        let bytes = held.dirty_bytes(piece.line, &self.written_back, log) & piece.mask();
         let dirty = held.dirty.as_deref_mut().filter(|_| bytes != 0)?;
         let (data, behind) = (&held.data[piece.in_page()], &mut dirty.behind[piece.in_page()]);
         let hidden = (differences(data, behind) << (piece.at % LINE)) & bytes;
@@ -119,9 +129,9 @@ impl L2 {
     }
 
     /// Updates bytes that a coherent agent writes: L2 does not keep old copies of them.
-    pub(super) fn update(&self, page: &mut Page, piece: Piece, data: &[u8]) {
+    pub(super) fn update(&self, page: &mut Page, piece: Piece, data: &[u8], log: &Log) {
         if let Some(held) = page.l2.as_deref_mut()
-            && held.refresh(piece.line, self) != 0
+            && held.refresh(piece.line, self, log) != 0
         {
             held.data[piece.in_page()].copy_from_slice(data);
             held.valid[piece.line] |= piece.mask();

@@ -16,7 +16,7 @@
 //! * an operation on a range of addresses is one on everything;
 //! * CP DMA of GFX6 and of MEC is in order with packets, because RADV does not wait for it there;
 //! * jobs of a ring do not overlap;
-//! * the caches of colour, of depth and of their metadata are one, which any event that flushes one of them flushes;
+//! * the end of a job flushes the caches of metadata with those of colour and depth;
 //! * a wait for vertex shaders is taken for one for the whole draw, and draws are in order among themselves;
 //! * user queues are not modelled.
 
@@ -53,7 +53,7 @@ pub use self::{
 };
 
 use self::{
-    access::{By, Order},
+    access::{By, Moment, Order},
     event::{Agent, Event, Log, Time},
     finding::Finding,
     model::Range,
@@ -64,7 +64,7 @@ use self::{
 };
 use crate::{
     Strictness,
-    gpu::{FrontCaches, Ib, Place},
+    gpu::{FrontCaches, Ib, Place, TargetCaches},
 };
 
 /// The caches of a device, and the reports about them.
@@ -141,7 +141,7 @@ impl Caches {
         };
         self.each(|world| {
             world.begin(order);
-            world.model.operate(first, fronts, false, false);
+            world.model.operate(Moment::quiet(first), fronts, false, false);
         });
         self.operated(first, fronts, false, false);
         order
@@ -164,9 +164,9 @@ impl Caches {
         let invalidates = is_pm4 && self.level < GfxLevel::Gfx10;
         self.each(|world| {
             world.end(job);
-            world.model.operate(now, fronts, is_pm4, invalidates);
+            world.model.operate(Moment::quiet(now), fronts, is_pm4, invalidates);
             if is_pm4 {
-                world.model.flush_targets(now);
+                world.model.flush_targets(now, TargetCaches::all());
             }
         });
         self.operated(now, fronts, is_pm4, invalidates);

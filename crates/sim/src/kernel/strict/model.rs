@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use super::{
-    access::{By, Way},
+    access::{By, Moment, Way},
     event::{Log, Time},
     finding::Finding,
     front,
@@ -17,7 +17,10 @@ use super::{
     pages::{Front, LINE, PAGE, Page, Pages, Piece, Tag, chunks, differences, lines},
     targets,
 };
-use crate::{gpu::FrontCaches, kernel::mm::bo::Bo};
+use crate::{
+    gpu::{FrontCaches, TargetCaches},
+    kernel::mm::bo::Bo,
+};
 
 /// A range of bytes in a BO.
 #[derive(Clone, Copy)]
@@ -41,9 +44,9 @@ pub(super) struct Model {
     pages: Pages,
     l2: L2,
     /// The last invalidation of each cache in front of L2.
-    invalidated: [Time; 4],
-    /// The last flush of the caches of colour and depth targets.
-    flushed: Time,
+    invalidated: [Moment; 4],
+    /// The last flush of each cache of colour and depth targets.
+    flushed: [Time; 4],
     /// `true` if reads give the bytes that caches hold.
     bites: bool,
 }
@@ -59,25 +62,27 @@ impl Model {
     }
 
     /// Executes operations on caches, as an event.
-    pub(super) fn operate(&mut self, time: Time, fronts: FrontCaches, writes_back: bool, invalidates: bool) {
+    pub(super) fn operate(&mut self, at: Moment, fronts: FrontCaches, writes_back: bool, invalidates: bool) {
         for (index, cache) in
             [FrontCaches::VECTOR, FrontCaches::SCALAR, FrontCaches::INSTRUCTIONS, FrontCaches::ARRAY].iter().enumerate()
         {
             if fronts.contains(*cache) {
-                self.invalidated[index] = time;
+                self.invalidated[index] = at;
             }
         }
         if writes_back {
-            self.l2.written_back = time;
+            self.l2.written_back = at;
         }
         if invalidates {
-            self.l2.invalidated = time;
+            self.l2.invalidated = at.time;
         }
     }
 
-    /// Writes back the caches of colour and depth targets, as an event.
-    pub(super) fn flush_targets(&mut self, time: Time) {
-        self.flushed = time;
+    /// Writes back caches of colour and depth targets, as an event.
+    pub(super) fn flush_targets(&mut self, time: Time, caches: TargetCaches) {
+        for cache in caches.iter() {
+            self.flushed[cache.bits().trailing_zeros() as usize] = time;
+        }
     }
 
     /// Checks a read; `data` is what memory has there, and becomes what caches hold if the model bites. Returns the offset of the
@@ -86,14 +91,14 @@ impl Model {
         let Self { pages, l2, invalidated, flushed, bites } = self;
         let mut found = None;
         for chunk in chunks(range.offset, data.len()) {
-            let page = pages.get(range.bo, chunk.page, l2.written_back);
+            let page = pages.get(range.bo, chunk.page, l2.written_back.time);
             let data = &mut data[chunk.done..chunk.done + chunk.len];
             let tag = range.tag(by.vm, chunk.page);
             for piece in lines(chunk.at, chunk.len) {
-                let one = order::read(page, piece, by, log).or_else(|| targets::read(page, piece, by, *flushed));
+                let one = order::read(page, piece, by, log).or_else(|| targets::read(page, piece, by, flushed));
                 let one = one.or_else(|| {
                     let (range, bytes) = ((range.bo, chunk.page), &mut data[piece.in_access()]);
-                    read_line(page, (l2, invalidated, *bites), (range, piece, tag), bytes, by)
+                    read_line(page, (l2, invalidated, *bites), (range, piece, tag), bytes, (by, log))
                 });
                 if let (None, Some((at, finding))) = (found, one) {
                     found = Some(((chunk.page * PAGE + at) as u64, finding));
@@ -109,7 +114,7 @@ impl Model {
         let mut found = None;
         let mut before = [0; PAGE];
         for chunk in chunks(range.offset, data.len()) {
-            let page = pages.get(range.bo, chunk.page, l2.written_back);
+            let page = pages.get(range.bo, chunk.page, l2.written_back.time);
             let data = &data[chunk.done..chunk.done + chunk.len];
             let before = &mut before[..chunk.len];
             range.bo.read((chunk.page * PAGE + chunk.at) as u64, before);
@@ -119,12 +124,12 @@ impl Model {
                 let one = order::write(page, piece, changed, by, log);
                 let other = match by.way {
                     Way::In => {
-                        l2.write(page, piece, (before, data), by.time);
+                        l2.write(page, piece, (before, data), by.time, log);
                         None
                     }
-                    Way::Past => l2.pass(page, piece, None),
+                    Way::Past => l2.pass(page, piece, None, log),
                     Way::Coherent => {
-                        l2.update(page, piece, data);
+                        l2.update(page, piece, data, log);
                         None
                     }
                 };
@@ -145,8 +150,9 @@ impl Model {
         for chunk in chunks(range.offset, len) {
             let Some(page) = pages.find(range.bo, chunk.page) else { continue };
             for piece in lines(chunk.at, chunk.len) {
-                let behind =
-                    |l2: &mut L2, page: &mut Page| if by.way == Way::Past { l2.pass(page, piece, None) } else { None };
+                let behind = |l2: &mut L2, page: &mut Page| {
+                    if by.way == Way::Past { l2.pass(page, piece, None, log) } else { None }
+                };
                 let one = order::read(page, piece, by, log).or_else(|| behind(l2, page));
                 if let (None, Some((at, finding))) = (found, one) {
                     found = Some(((chunk.page * PAGE + at) as u64, finding));
@@ -160,16 +166,17 @@ impl Model {
 /// Checks a read of bytes in a line, and fills the caches on its way.
 fn read_line(
     page: &mut Page,
-    (l2, invalidated, bites): (&L2, &[Time; 4], bool),
+    (l2, invalidated, bites): (&L2, &[Moment; 4], bool),
     ((bo, number), piece, tag): ((&Arc<Bo>, usize), Piece, Tag),
     data: &mut [u8],
-    by: &By,
+    (by, log): (&By, &Log),
 ) -> Option<(usize, Finding)> {
     let fronts = [by.front, by.through_array.then_some(Front::Array)];
     let mut found = None;
     let mut missed = 0;
     for front in fronts.into_iter().flatten() {
-        match front::look(page, front, (piece, tag), (&mut *data, bites), (by.time, invalidated[front as usize])) {
+        match front::look(page, front, (piece, tag), (&mut *data, bites), (by.time, &invalidated[front as usize]), log)
+        {
             front::Look::Miss => missed += 1,
             front::Look::Hit(finding) => {
                 found = finding;
@@ -189,8 +196,8 @@ fn read_line(
     }
     if has_reached_l2 {
         found = match by.way {
-            Way::In => l2.read(page, piece, (&mut *data, bites), by.time, &whole),
-            Way::Past => l2.pass(page, piece, bites.then_some(data)),
+            Way::In => l2.read(page, piece, (&mut *data, bites), (by.time, log), &whole),
+            Way::Past => l2.pass(page, piece, bites.then_some(data), log),
             Way::Coherent => None,
         };
     }

@@ -14,7 +14,7 @@ use crate::gpu::{CacheObserver, CacheOperation, Client, Ib, Place, Signal};
 
 impl Checked<'_> {
     fn at(&self, now: u64) -> At {
-        At { job: self.job, place: self.place.get(), target: self.target, level: self.level(), now }
+        At { job: self.job, place: self.place.get(), target: self.target, level: self.level(), now, values: None }
     }
 
     /// Copies and fills of a copy engine may overlap with what follows, until a packet waits for all of them.
@@ -45,6 +45,7 @@ impl CacheObserver for Checked<'_> {
         self.agent.set(Agent::Engine);
         self.event.set(None);
         self.place.set(Some(place));
+        self.stored.set(None);
         if let Target::Sdma(_) = self.target {
             self.observe_copy_engine(place.packet);
         }
@@ -67,7 +68,12 @@ impl CacheObserver for Checked<'_> {
                 | Signal::Stored { .. }
         );
         let now = if is_event { self.now() } else { None };
-        self.caches.act(Deed::Signal(signal), &self.at(now.unwrap_or_default()));
+        let values = match (signal, self.stored.get()) {
+            (Signal::Stored { va, .. }, Some((at, values))) if va == Some(at) => Some(values),
+            _ => None,
+        };
+        let at = At { values, ..self.at(now.unwrap_or_default()) };
+        self.caches.act(Deed::Signal(signal), &at);
     }
 
     fn shaders(&self, are_running: bool) {

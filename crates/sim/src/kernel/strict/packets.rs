@@ -4,8 +4,10 @@ use amdgpu_hw::GfxLevel;
 use amdgpu_packets::{Target, pm4::Ring};
 
 use super::{
+    access::{Moment, Order},
     event::{Agent, Time},
     report::HazardKind,
+    rules::{Store, Values},
     text,
     world::{RunningJob, World},
 };
@@ -19,6 +21,8 @@ pub(super) struct At {
     pub(super) target: Target,
     pub(super) level: GfxLevel,
     pub(super) now: Time,
+    /// The values of the packet's store, if it has one.
+    pub(super) values: Option<Values>,
 }
 
 /// An effect of a packet besides its accesses.
@@ -83,15 +87,20 @@ impl World {
         for job in &mut self.jobs {
             let until = match deed {
                 Deed::End if job.order.job == at.job => Some(Time::MAX),
-                Deed::Signal(Signal::Waited { va, .. }) if va.is_some() || job.order.job == at.job => {
-                    job.rules.seen(va).map(|(time, _)| time)
+                Deed::Signal(Signal::Waited { va, condition, .. }) if va.is_some() || job.order.job == at.job => {
+                    job.rules.seen(va, condition).map(|(time, _)| time)
                 }
                 _ => None,
             };
             due.extend(until.map(|until| job.rules.due(until)).unwrap_or_default());
         }
-        for (_, operation) in &due {
-            self.execute(*operation, at);
+        for (origin, operation) in &due {
+            // What was started after the event and before the wait may run.
+            let order = self.order(at.job);
+            let over = |time: Time| time.max(*origin);
+            let order = Order { shaders: over(order.shaders), draws: over(order.draws), ..order };
+            let moment = if deed == Deed::End { Moment::quiet(at.now) } else { Moment::within(at.now, &order) };
+            self.execute(*operation, moment);
         }
         self.caught_up = due;
     }
@@ -124,16 +133,15 @@ impl World {
         if at.level < GfxLevel::Gfx9 && at.place.is_none_or(|place| place.packet != "EVENT_WRITE") {
             job.order.draws = at.now;
         }
-        self.execute(operation, at);
+        let moment = Moment::within(at.now, &job.order);
+        self.execute(operation, moment);
         hazards
     }
 
-    fn execute(&mut self, operation: CacheOperation, at: &At) {
+    fn execute(&mut self, operation: CacheOperation, at: Moment) {
         let CacheOperation { fronts, write_back_l2, invalidate_l2, flush_targets, .. } = operation;
-        self.model.operate(at.now, fronts, write_back_l2, invalidate_l2);
-        if flush_targets {
-            self.model.flush_targets(at.now);
-        }
+        self.model.operate(at, fronts, write_back_l2, invalidate_l2);
+        self.model.flush_targets(at.time, flush_targets);
     }
 }
 
@@ -188,8 +196,10 @@ impl RunningJob {
             Signal::ShadersDone => order.shaders = at.now,
             Signal::DrawsDone => order.draws = at.now,
             // The wait is for a number that something at the end of the pipe stores.
-            Signal::Waited { va, by_pfp } => {
-                if let Some((seen, ended)) = rules.seen(va) {
+            Signal::Waited { va, by_pfp, condition } => {
+                let found = rules.seen(va, condition);
+                if let Some((seen, ended)) = found {
+                    rules.forget(va, seen);
                     if ended != Ended::Draws {
                         order.shaders = order.shaders.max(seen);
                     }
@@ -199,13 +209,14 @@ impl RunningJob {
                     order.posted = order.posted.max(seen);
                 }
                 if by_pfp {
-                    order.pfp = at.now;
+                    // PFP has waited for ME to come as far as what it has seen. Other values come from other rings.
+                    order.pfp = order.pfp.max(found.filter(|_| va.is_some()).map_or(at.now, |(seen, _)| seen));
                 }
             }
             Signal::Dma { waits_for_writes } => order.waits_for_dma = waits_for_writes,
             Signal::DmaSync if matches!(at.target, Target::Sdma(_)) => order.dma = at.now,
             Signal::DmaSync => rules.synced = Some(at.now),
-            Signal::Stored { va, ended } => rules.store(va, at.now, ended),
+            Signal::Stored { va, ended } => rules.store(Store { va, time: at.now, ended, values: at.values }),
             Signal::SampleCounts => rules.sampled = Some(rules.packets),
             Signal::EndOfPipe if at.is_gfx() && at.level == GfxLevel::Gfx9 => {
                 if rules.sampled != rules.packets.checked_sub(1) {

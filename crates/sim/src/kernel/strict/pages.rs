@@ -92,7 +92,7 @@ pub(super) struct Other {
     pub(super) is_atomic: bool,
 }
 
-/// The bytes of a page that are in the caches of colour and depth targets.
+/// The bytes of a page that are in a cache of render backends.
 #[derive(Clone, Debug)]
 pub(super) struct InTargets {
     pub(super) bytes: [u64; LINES],
@@ -105,7 +105,8 @@ pub(super) struct InTargets {
 pub(super) struct Page {
     pub(super) fronts: [Option<Box<Copies>>; 4],
     pub(super) l2: Option<Box<Held>>,
-    pub(super) targets: Option<Box<InTargets>>,
+    /// A copy for each of [`TargetCaches`](crate::gpu::TargetCaches).
+    pub(super) targets: [Option<Box<InTargets>>; 4],
     pub(super) last: Option<Box<Last>>,
 }
 

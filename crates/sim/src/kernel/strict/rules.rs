@@ -1,10 +1,27 @@
 //! The memory of the rules about packets.
 
 use super::event::Time;
-use crate::gpu::{CacheOperation, Ended, Place};
+use crate::gpu::{CacheOperation, Ended, Place, WaitCondition};
 
 /// The number of stores at the end of the pipe that are remembered for waits.
 const MOST_STORED: usize = 64;
+
+/// The values at an address before and after a store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Values {
+    pub(super) before: u64,
+    pub(super) after: u64,
+}
+
+/// A store at the end of the pipe or of shaders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Store {
+    pub(super) va: Option<u64>,
+    pub(super) time: Time,
+    pub(super) ended: Ended,
+    /// The values, if they are known.
+    pub(super) values: Option<Values>,
+}
 
 /// The packets of a job that matter to later ones.
 #[derive(Clone, Debug, Default)]
@@ -19,29 +36,44 @@ pub(super) struct Rules {
     pub(super) open_dma: Option<Place>,
     /// The event of the current DMA, if it is over when the next packet begins.
     pub(super) synced: Option<Time>,
-    /// The events of the last stores at the end of the pipe or of shaders, with their addresses.
-    stored: Vec<(Option<u64>, Time, Ended)>,
+    /// The last stores at the end of the pipe or of shaders.
+    stored: Vec<Store>,
     /// Cache operations at the end of the pipe, which are over when a wait has seen the store, or at the end of the job.
     pub(super) pending: Vec<(Time, CacheOperation)>,
 }
 
 impl Rules {
     /// Remembers a store at the end of the pipe or of shaders.
-    pub(super) fn store(&mut self, va: Option<u64>, time: Time, ended: Ended) {
-        if va.is_some() {
-            self.stored.retain(|(old, ..)| *old != va);
-        }
+    pub(super) fn store(&mut self, store: Store) {
         if self.stored.len() >= MOST_STORED {
             self.stored.remove(0);
         }
-        self.stored.push((va, time, ended));
+        self.stored.push(store);
     }
 
-    /// Returns the event of the store that a wait has seen: the last one at its address, or the last of all for a wait that counts
-    /// events.
-    pub(super) fn seen(&self, va: Option<u64>) -> Option<(Time, Ended)> {
-        let found = self.stored.iter().rev().find(|(stored, ..)| va.is_none() || *stored == va);
-        found.map(|(_, time, ended)| (*time, *ended))
+    /// Returns the event of the store that a wait has seen: the first one at its address with which the condition is met, or the last
+    /// of all for a wait that counts events. A condition that was met before all of them has seen none.
+    ///
+    /// A value that none of them has stored is that of another writer, for which the last one is taken.
+    pub(super) fn seen(&self, va: Option<u64>, condition: Option<WaitCondition>) -> Option<(Time, Ended)> {
+        let mut there = self.stored.iter().filter(|store| va.is_none() || store.va == va).peekable();
+        if let Some(condition) = condition {
+            if there.peek()?.values.is_some_and(|values| condition.is_met(values.before)) {
+                return None;
+            }
+            let first = there.clone().find(|store| store.values.is_none_or(|values| condition.is_met(values.after)));
+            if let Some(store) = first {
+                return Some((store.time, store.ended));
+            }
+        }
+        there.last().map(|store| (store.time, store.ended))
+    }
+
+    /// Forgets the stores that a wait has seen are over, but for the last, whose value is what later waits find.
+    pub(super) fn forget(&mut self, va: Option<u64>, until: Time) {
+        if va.is_some() {
+            self.stored.retain(|store| store.va != va || store.time >= until);
+        }
     }
 
     /// Takes the operations at the end of the pipe up to an event.

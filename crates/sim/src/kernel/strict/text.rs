@@ -9,7 +9,7 @@ use super::{
     pages::Front,
     report::HazardKind,
 };
-use crate::gpu::Place;
+use crate::gpu::{Place, TargetCaches};
 
 /// Returns an access of a packet as text.
 pub(super) fn packet(place: &Place, job: u64, agent: Agent) -> String {
@@ -48,7 +48,7 @@ pub(super) fn finding(
                     "an invalidation of L2 in between, as first in each submission (radv_update_preamble_cs)".to_owned()
                 }
                 Cache::Front(front) => {
-                    format!("{} in between ({})", invalidation(front, level), needed_by(front))
+                    format!("{} in between, when what wrote is over ({})", invalidation(front, level), needed_by(front))
                 }
             };
             (HazardKind::StaleRead, earlier, missing)
@@ -56,13 +56,20 @@ pub(super) fn finding(
         Finding::Dirty(writer) => {
             let kind = if is_write { HazardKind::Clobber } else { HazardKind::NotWrittenBack };
             let earlier = format!("{} wrote into L2", event(log, writer));
-            (kind, earlier, "a write-back of L2 in between (radv_src_access_flush)".to_owned())
+            (kind, earlier, "a write-back of L2 in between, when what wrote is over (radv_src_access_flush)".to_owned())
         }
-        Finding::InTargets(writer) => {
-            let missing = "an event that flushes the caches of targets in between, as FLUSH_AND_INV_CB_DATA_TS \
-                           (radv_cs_emit_cache_flush)";
-            let earlier = format!("{} wrote to a colour or depth target", event(log, writer));
-            (HazardKind::NotWrittenBack, earlier, missing.to_owned())
+        Finding::InTargets(cache, writer) => {
+            let [what, flush] = match cache {
+                TargetCaches::COLOR => ["a colour target", "FLUSH_AND_INV_CB_DATA_TS"],
+                TargetCaches::DEPTH => ["a depth or stencil target", "FLUSH_AND_INV_DB_DATA_TS"],
+                TargetCaches::COLOR_METADATA => ["the metadata of a colour target", "FLUSH_AND_INV_CB_META"],
+                _ => ["the metadata of a depth target", "FLUSH_AND_INV_DB_META"],
+            };
+            let missing = format!(
+                "an event that flushes the caches of targets in between, as {flush} (radv_cs_emit_cache_flush)"
+            );
+            let earlier = format!("{} wrote to {what}", event(log, writer));
+            (HazardKind::NotWrittenBack, earlier, missing)
         }
         Finding::Race { earlier, by, is_write: wrote } => {
             let is_copy_engine = log.get(earlier).is_some_and(|event| matches!(event.place.target, Target::Sdma(_)));

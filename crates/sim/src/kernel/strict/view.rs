@@ -19,11 +19,12 @@ use super::{
     model::Range,
     pages::Front,
     report::HazardKind,
+    rules::Values,
     text,
     world::Call,
 };
 use crate::{
-    gpu::{Access, Client, Memory, PageFault, Place},
+    gpu::{Access, Client, Memory, PageFault, Place, TargetCaches},
     kernel::mm::{
         lanes::LaneAddresses,
         space::{Space, Spot},
@@ -43,6 +44,10 @@ pub(crate) struct Checked<'a> {
     pub(super) in_shaders: Cell<bool>,
     /// The unit and reach of the shader's accesses.
     pub(super) route: Cell<(Client, Reach)>,
+    /// What a packet's last write put where: the address, and the values before and after.
+    pub(super) stored: Cell<Option<(u64, Values)>>,
+    /// The cache of the accesses of render backends.
+    target_cache: Cell<TargetCaches>,
     /// The event of the current accesses, once there was one.
     pub(super) event: Cell<Option<Time>>,
     /// The number of the job.
@@ -64,6 +69,8 @@ impl<'a> Checked<'a> {
             agent: Cell::new(Agent::Engine),
             in_shaders: Cell::default(),
             route: Cell::new((Client::Vector, Reach::Unit)),
+            target_cache: Cell::new(TargetCaches::COLOR),
+            stored: Cell::default(),
             event: Cell::default(),
             job,
             has_dma,
@@ -163,7 +170,7 @@ impl<'a> Checked<'a> {
             vm: self.vm,
             is_atomic: is_update || in_shaders && !is_fixed && matches!(reach, Reach::Device | Reach::System),
             is_private: in_shaders && reach == Reach::Private,
-            is_of_targets: in_shaders && client == Client::Targets,
+            of_target: (in_shaders && client == Client::Targets).then(|| self.target_cache.get()),
             // Each world knows the rest.
             order: Order { job: self.job, ..Order::default() },
         })
@@ -247,8 +254,20 @@ impl<'a> Checked<'a> {
         self.caches.report(HazardKind::Submission, Some(va.as_u64()), String::new(), later, missing.to_owned());
     }
 
+    /// Remembers the values of a store of a packet, for which others may wait.
+    fn note_store(&self, va: GpuVa, data: &[u8]) {
+        let mut before = [0; 8];
+        let (true, Some(before)) = (!self.in_shaders.get(), before.get_mut(..data.len())) else { return };
+        if self.space.read(va, before).is_ok() {
+            let value = |bytes: &[u8]| bytes.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte));
+            let values = Values { before: value(before), after: value(data) };
+            self.stored.set(Some((va.as_u64(), values)));
+        }
+    }
+
     /// Checks a write before memory changes.
     fn check_write(&self, va: GpuVa, data: &[u8], is_update: bool) {
+        self.note_store(va, data);
         let Some(by) = self.by(self.agent(), is_update) else { return };
         let call = Call { by: &by, polls: false, place: self.place.get(), waits: false };
         self.spots(va, data.len(), Access::Write, |spot| {
@@ -312,6 +331,10 @@ impl Memory for Checked<'_> {
 
     fn route(&self, client: Client, reach: Reach) {
         self.route.set((client, reach));
+    }
+
+    fn enter(&self, cache: TargetCaches) {
+        self.target_cache.set(cache);
     }
 
     fn read_code(&self, va: GpuVa, out: &mut [u8]) -> Result<(), PageFault> {

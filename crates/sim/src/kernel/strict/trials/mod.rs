@@ -52,7 +52,7 @@ fn kind(finding: Finding, is_write: bool) -> HazardKind {
     match finding {
         Finding::Stale { .. } => HazardKind::StaleRead,
         Finding::Dirty(_) if is_write => HazardKind::Clobber,
-        Finding::Dirty(_) | Finding::InTargets(_) => HazardKind::NotWrittenBack,
+        Finding::Dirty(_) | Finding::InTargets(..) => HazardKind::NotWrittenBack,
         Finding::Race { .. } => HazardKind::Race,
         Finding::Ahead(_) => HazardKind::Ahead,
     }
