@@ -74,7 +74,11 @@ impl Entry {
     /// Performs the request after its argument was copied in. The permission is checked only now.
     pub(crate) fn run(&self, file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
         self.permit(file)?;
-        (self.handler)(file, bytes)
+        let handled = (self.handler)(file, bytes);
+        if let (Ok(()), Some(caches)) = (handled, &file.gpu.board.caches) {
+            caches.note_request(self.request.number());
+        }
+        handled
     }
 
     /// Returns `true` if the request opens a file. The request's argument then contains the descriptor.

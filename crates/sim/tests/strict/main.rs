@@ -3,6 +3,7 @@
 mod ahead;
 mod bite;
 mod fronts;
+mod jobs;
 mod late;
 mod order;
 mod submission;

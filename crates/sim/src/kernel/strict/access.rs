@@ -43,8 +43,12 @@ pub(super) struct By {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Order {
     pub(super) job: u64,
-    /// The first event of the job. Earlier jobs are over.
+    /// The number of the ring.
+    pub(super) ring: u32,
+    /// The first event of the job.
     pub(super) first: Time,
+    /// The last event of jobs of other rings for which the job has waited, and that of all jobs for what is polled.
+    pub(super) others: Time,
     /// The last event whose dispatches are over.
     pub(super) shaders: Time,
     /// The last event whose draws are over.

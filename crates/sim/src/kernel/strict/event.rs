@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use super::jobs::Jobs;
 use crate::gpu::Place;
 
 /// The number of an event, from 1 on. Later events have greater numbers; 0 is before all.
@@ -42,6 +43,7 @@ pub(super) struct Log {
     /// The number of events that have no name any more.
     forgotten: Time,
     named: VecDeque<Event>,
+    pub(super) jobs: Jobs,
 }
 
 impl Log {

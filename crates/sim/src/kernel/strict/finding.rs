@@ -22,8 +22,8 @@ pub(super) enum Finding {
     Dirty(Time),
     /// This write is still in a cache of colour and depth targets.
     InTargets(TargetCaches, Time),
-    /// Nothing orders the access behind this access, of which one of the two writes.
-    Race { earlier: Time, by: Agent, is_write: bool },
+    /// Nothing orders the access behind this access, of which one of the two writes. It may be that of a job of another ring.
+    Race { earlier: Time, by: Agent, is_write: bool, is_apart: bool },
     /// PFP reads before this write.
     Ahead(Time),
 }

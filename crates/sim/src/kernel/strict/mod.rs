@@ -15,7 +15,9 @@
 //! * from GFX10 on, the caches in front of L2 are invalidated where a job starts, on which radeonsi relies;
 //! * an operation on a range of addresses is one on everything;
 //! * CP DMA of GFX6 and of MEC is in order with packets, because RADV does not wait for it there;
-//! * jobs of a ring do not overlap;
+//! * a job overlaps with the dispatches and draws of the one before it on its ring, but not with other work of it, and its cache
+//!   operations act on them;
+//! * what has ended is over for all that the CPU submits after it has waited for anything, see [`Over`];
 //! * the end of a job flushes the caches of metadata with those of colour and depth;
 //! * a wait for vertex shaders is taken for one for the whole draw, and draws are in order among themselves;
 //! * user queues are not modelled.
@@ -25,6 +27,7 @@ mod ahead;
 mod event;
 mod finding;
 mod front;
+mod jobs;
 mod l2;
 mod model;
 mod observer;
@@ -46,7 +49,11 @@ use amdgpu_packets::{Target, pm4::Ring};
 use amdgpu_waves::InstructionHazard;
 use parking_lot::Mutex;
 
-pub(crate) use self::{ahead::Ahead, view::Checked};
+pub(crate) use self::{
+    ahead::Ahead,
+    jobs::{Over, Submitted},
+    view::Checked,
+};
 pub use self::{
     report::{HazardKind, HazardReport},
     trials::{TrialOutcome, TrialReport},
@@ -56,6 +63,7 @@ use self::{
     access::{By, Moment, Order},
     event::{Agent, Event, Log, Time},
     finding::Finding,
+    jobs::Knowledge,
     model::Range,
     packets::{At, Deed, Hazard},
     report::Reports,
@@ -74,6 +82,9 @@ pub(crate) struct Caches {
     chip: String,
     state: Mutex<CheckerState>,
     jobs: AtomicU64,
+    knowledge: Knowledge,
+    /// Held from an access until it is judged, so that those of several rings do not come in between.
+    accesses: Mutex<()>,
     reports: Reports,
 }
 
@@ -97,6 +108,8 @@ impl Caches {
             chip: chip.to_owned(),
             state: Mutex::new(CheckerState { log: Log::default(), world, trials }),
             jobs: AtomicU64::new(0),
+            knowledge: Knowledge::default(),
+            accesses: Mutex::default(),
             reports: Reports::default(),
         })
     }
@@ -111,11 +124,27 @@ impl Caches {
         self.state.lock().trials.as_mut().map(|trials| trials.finish(&self.chip)).unwrap_or_default()
     }
 
+    /// Returns the jobs of which the CPU knows that they are over, for a submission. One that depends on a fence that is forgotten knows
+    /// all.
+    pub(crate) fn known(&self, is_forgotten: bool) -> Over {
+        self.knowledge.known(is_forgotten)
+    }
+
+    /// Notes a request to the kernel, by its number.
+    pub(crate) fn note_request(&self, number: u8) {
+        self.knowledge.note(number);
+    }
+
+    /// Notes that the CPU can poll what a job stores.
+    fn can_be_polled(&self, job: u64) {
+        self.state.lock().log.jobs.can_be_polled(job);
+    }
+
     /// Does what happens before a job on this ring, and returns what is over then.
     ///
     /// Source: Mesa 25.0.7 `src/gallium/drivers/radeonsi/si_gfx_cs.c`, `si_begin_new_gfx_cs`: from GFX10 on the caches of shaders
     /// are invalidated where an IB starts, but not L2.
-    fn begin_job(&self, target: Target) -> Order {
+    fn begin_job(&self, target: Target, submitted: &Submitted) -> Order {
         let job = self.jobs.fetch_add(1, Ordering::Relaxed) + 1;
         let first = self.kernel_event(target, job, "the start of the job");
         // MEC executes DMA in order, and RADV never waits for it on GFX6. Copies of a copy engine may overlap.
@@ -123,9 +152,15 @@ impl Caches {
             Target::Pm4(target) => target.ring == Ring::Gfx && target.level >= GfxLevel::Gfx7,
             Target::Sdma(_) => true,
         };
+        // Source: Linux 6.12 `amdgpu_vm.c`, `amdgpu_vm_check_compute_bug`.
+        let is_compute = matches!(target, Target::Pm4(target) if target.ring == Ring::Compute);
+        let always_waits = is_compute && self.level == GfxLevel::Gfx7;
+        let overlaps = self.state.lock().log.jobs.start(job, submitted, &self.knowledge, always_waits);
         let order = Order {
             job,
+            ring: submitted.ring,
             first,
+            others: 0,
             shaders: first,
             draws: first,
             posted: first,
@@ -140,7 +175,7 @@ impl Caches {
             FrontCaches::empty()
         };
         self.each(|world| {
-            world.begin(order);
+            world.begin(order, overlaps);
             world.model.operate(Moment::quiet(first), fronts, false, false);
         });
         self.operated(first, fronts, false, false);
@@ -170,6 +205,7 @@ impl Caches {
             }
         });
         self.operated(now, fronts, is_pm4, invalidates);
+        self.state.lock().log.jobs.end(job, &self.knowledge);
     }
 
     /// Does something in the world and in all trials, and ends the trials that it makes pointless.

@@ -68,6 +68,9 @@ impl CacheObserver for Checked<'_> {
                 | Signal::Stored { .. }
         );
         let now = if is_event { self.now() } else { None };
+        if let Signal::Stored { va: Some(_), .. } = signal {
+            self.caches.can_be_polled(self.job);
+        }
         let values = match (signal, self.stored.get()) {
             (Signal::Stored { va, .. }, Some((at, values))) if va == Some(at) => Some(values),
             _ => None,

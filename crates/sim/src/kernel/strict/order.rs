@@ -1,4 +1,4 @@
-//! The order of accesses within a job: what a packet starts is not over when the next packet is executed.
+//! The order of accesses: what a packet starts is not over when the next packet is executed.
 //!
 //! The prefetch parser runs ahead of the micro engine, dispatches run concurrently with what follows them, and so does the DMA of a
 //! graphics ring. The model keeps the last write and the last read of each line, those before them that may not be over, and the
@@ -29,33 +29,39 @@ impl Order {
     }
 }
 
-/// Returns an earlier event, if it belongs to the current job and is not the current one.
-fn earlier<'l>(log: &'l Log, time: Time, by: &By) -> Option<&'l Event> {
-    if by.is_private || time <= by.order.first || time == by.time {
+/// Returns an earlier event, if it belongs to the current job or to one that may still run, and is not the current one; and `true` for
+/// one of another ring.
+fn earlier<'l>(log: &'l Log, time: Time, by: &By) -> Option<(&'l Event, bool)> {
+    if by.is_private || time == by.time || by.order.others == Time::MAX {
         return None;
     }
-    log.get(time).filter(|event| event.job == by.order.job)
+    let (event, job) = (log.get(time)?, by.order.job);
+    if event.job == job || log.jobs.is_before(event.job, job) {
+        return Some((event, false));
+    }
+    (time > by.order.others && log.jobs.is_apart(event.job, job)).then_some((event, true))
 }
 
 /// Returns the finding of an access to bytes that an earlier access wrote or read, and that are now written or read.
 fn conflict(other: Other, is_written: bool, by: &By, log: &Log) -> Option<Finding> {
-    let event = earlier(log, other.time, by)?;
+    let (event, is_apart) = earlier(log, other.time, by)?;
     let Other { time, is_write, is_atomic, .. } = other;
     // What an engine has only read is over, and its writes land in their order.
     let is_in_order = event.agent == Agent::Posted && (!is_write || is_written && by.agent != Agent::Shader);
-    if by.order.is_running(time, event.agent, by.agent) && !(by.is_atomic && is_atomic) && !is_in_order {
-        return Some(Finding::Race { earlier: time, by: event.agent, is_write });
+    let is_running = is_apart || by.order.is_running(time, event.agent, by.agent) && !is_in_order;
+    if is_running && !(by.is_atomic && is_atomic) {
+        return Some(Finding::Race { earlier: time, by: event.agent, is_write, is_apart });
     }
     let is_ahead = is_write && by.agent == Agent::Pfp && event.agent != Agent::Pfp && time > by.order.pfp;
-    is_ahead.then_some(Finding::Ahead(time))
+    (is_ahead && event.job == by.order.job).then_some(Finding::Ahead(time))
 }
 
 /// Keeps an access that another one replaces as the last one of its line, as long as it may not be over.
 fn keep(last: &mut Last, line: usize, other: Other, by: &By, log: &Log) {
     let is_open = |other: &Other| {
-        let agent = earlier(log, other.time, by).map(|event| event.agent);
-        agent.is_some_and(|agent| {
-            by.order.is_running(other.time, agent, Agent::Engine)
+        earlier(log, other.time, by).is_some_and(|(&Event { agent, .. }, is_apart)| {
+            is_apart
+                || by.order.is_running(other.time, agent, Agent::Engine)
                 || other.is_write && agent != Agent::Pfp && other.time > by.order.pfp
         })
     };

@@ -37,7 +37,7 @@ pub(super) struct Rules {
     /// The event of the current DMA, if it is over when the next packet begins.
     pub(super) synced: Option<Time>,
     /// The last stores at the end of the pipe or of shaders.
-    stored: Vec<Store>,
+    pub(super) stored: Vec<Store>,
     /// Cache operations at the end of the pipe, which are over when a wait has seen the store, or at the end of the job.
     pub(super) pending: Vec<(Time, CacheOperation)>,
 }

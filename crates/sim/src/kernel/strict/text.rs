@@ -71,9 +71,13 @@ pub(super) fn finding(
             let earlier = format!("{} wrote to {what}", event(log, writer));
             (HazardKind::NotWrittenBack, earlier, missing)
         }
-        Finding::Race { earlier, by, is_write: wrote } => {
+        Finding::Race { earlier, by, is_write: wrote, is_apart } => {
             let is_copy_engine = log.get(earlier).is_some_and(|event| matches!(event.place.target, Target::Sdma(_)));
             let missing = match by {
+                _ if is_apart => {
+                    "a sync object or a fence between the two submissions, which are to different rings \
+                     (radv_amdgpu_cs_submit)"
+                }
                 Agent::Dma if is_copy_engine => "NOP in between, for copies may overlap (radv_sdma_emit_nop)",
                 Agent::Dma => "a CP DMA with cp_sync in between, or raw_wait in a DMA (radv_cp_dma_wait_for_idle)",
                 Agent::Draw => "PS_PARTIAL_FLUSH in between (radv_src_access_flush)",

@@ -16,6 +16,7 @@ use super::{
     access::{By, Order, Way},
     event::{Agent, Event, Time},
     finding::Finding,
+    jobs::Submitted,
     model::Range,
     pages::Front,
     report::HazardKind,
@@ -52,14 +53,16 @@ pub(crate) struct Checked<'a> {
     pub(super) event: Cell<Option<Time>>,
     /// The number of the job.
     pub(super) job: u64,
+    ring: u32,
     /// `true` if DMA is not executed in order with packets.
     pub(super) has_dma: bool,
 }
 
 impl<'a> Checked<'a> {
     /// Begins a job of an address space.
-    pub(crate) fn new(space: &'a Space, caches: &'a Caches, target: Target, vm: Option<u64>) -> Self {
-        let Order { job, has_dma, .. } = caches.begin_job(target);
+    pub(crate) fn new(space: &'a Space, caches: &'a Caches, target: Target, submitted: &Submitted) -> Self {
+        let Order { job, has_dma, .. } = caches.begin_job(target, submitted);
+        let vm = submitted.vm;
         Self {
             space,
             caches,
@@ -73,8 +76,14 @@ impl<'a> Checked<'a> {
             stored: Cell::default(),
             event: Cell::default(),
             job,
+            ring: submitted.ring,
             has_dma,
         }
+    }
+
+    /// Returns the number of the job on the device, from 1 on.
+    pub(crate) const fn number(&self) -> u64 {
+        self.job
     }
 
     /// Ends the job, as the kernel does.
@@ -172,7 +181,7 @@ impl<'a> Checked<'a> {
             is_private: in_shaders && reach == Reach::Private,
             of_target: (in_shaders && client == Client::Targets).then(|| self.target_cache.get()),
             // Each world knows the rest.
-            order: Order { job: self.job, ..Order::default() },
+            order: Order { job: self.job, ring: self.ring, ..Order::default() },
         })
     }
 
@@ -181,6 +190,9 @@ impl<'a> Checked<'a> {
         let is_old = self.level() < GfxLevel::Gfx9;
         self.space.spots(va, len as u64, access, &mut |spot| {
             let is_uncached = !is_old && spot.flags & VaFlags::MTYPE_MASK == VaFlags::MTYPE_UC;
+            if is_uncached && access == Access::Write {
+                self.caches.can_be_polled(self.job);
+            }
             if !is_uncached {
                 visit(spot);
             }
@@ -320,6 +332,7 @@ fn is_poll(packet: &str) -> bool {
 
 impl Memory for Checked<'_> {
     fn read(&self, va: GpuVa, out: &mut [u8]) -> Result<(), PageFault> {
+        let _held = self.caches.accesses.lock();
         self.space.read(va, out)?;
         self.check_read(va, out, false);
         Ok(())
@@ -346,6 +359,7 @@ impl Memory for Checked<'_> {
     }
 
     fn read_lanes(&self, addresses: &[u64; 64], lanes: u64, out: &mut [u32; 64]) -> Result<(), PageFault> {
+        let _held = self.caches.accesses.lock();
         let read = self.space.read_lanes(addresses, lanes, out);
         if read.is_ok()
             && let Some(access) = LaneAddresses::new(addresses, lanes)
@@ -362,11 +376,13 @@ impl Memory for Checked<'_> {
     }
 
     fn write(&self, va: GpuVa, data: &[u8]) -> Result<(), PageFault> {
+        let _held = self.caches.accesses.lock();
         self.check_write(va, data, false);
         self.space.write(va, data)
     }
 
     fn write_lanes(&self, addresses: &[u64; 64], lanes: u64, data: &[u32; 64]) -> Result<(), PageFault> {
+        let _held = self.caches.accesses.lock();
         if let Some(access) = LaneAddresses::new(addresses, lanes)
             && let Some((first, count)) = access.row()
         {
@@ -380,6 +396,7 @@ impl Memory for Checked<'_> {
     }
 
     fn update(&self, va: GpuVa, bytes: u8, change: &mut dyn FnMut(u64) -> u64) -> Result<u64, PageFault> {
+        let _held = self.caches.accesses.lock();
         let len = usize::from(bytes).min(8);
         // Atomics happen in L2, or in memory for agents that bypass it: a read and a write.
         let mut before = [0; 8];

@@ -1,5 +1,7 @@
 //! The strict mode's knowledge of a device: its caches, and the jobs that run.
 
+use std::collections::BTreeMap;
+
 use super::{
     access::{By, Order},
     event::{Agent, Log, Time},
@@ -21,6 +23,8 @@ pub(super) struct RunningJob {
 pub(super) struct World {
     pub(super) model: Model,
     pub(super) jobs: Vec<RunningJob>,
+    /// How the last job of each ring ended.
+    ended: BTreeMap<u32, RunningJob>,
     /// The operations at the end of the pipe that the last packet with a wait has ended, with the events of their packets.
     pub(super) caught_up: Vec<(Time, CacheOperation)>,
 }
@@ -41,14 +45,21 @@ impl World {
         Self { model: Model::new(bites), ..Self::default() }
     }
 
-    /// Begins a job.
-    pub(super) fn begin(&mut self, order: Order) {
-        self.jobs.push(RunningJob { order, rules: Rules::default() });
+    /// Begins a job, which `overlaps` with what the job before it on the ring has left to run.
+    pub(super) fn begin(&mut self, order: Order, overlaps: bool) {
+        let mut job = RunningJob { order, rules: Rules::default() };
+        if let Some(last) = self.ended.remove(&order.ring).filter(|_| overlaps) {
+            job.order.shaders = last.order.shaders;
+            job.order.draws = last.order.draws;
+            job.rules.stored = last.rules.stored;
+        }
+        self.jobs.push(job);
     }
 
     /// Ends a job.
     pub(super) fn end(&mut self, number: u64) {
-        self.jobs.retain(|job| job.order.job != number);
+        let ended = self.jobs.extract_if(.., |job| job.order.job == number);
+        self.ended.extend(ended.map(|job| (job.order.ring, job)));
     }
 
     /// Returns a job that runs.
@@ -68,12 +79,13 @@ impl World {
         self.model.was_operated_like(&other.model)
             && self.jobs.len() == other.jobs.len()
             && self.jobs.iter().zip(&other.jobs).all(same)
+            && self.ended.values().zip(other.ended.values()).all(|(job, other)| job.order == other.order)
     }
 
     fn by(&self, call: &Call<'_>) -> By {
         let mut order = self.order(call.by.order.job);
         if call.polls {
-            order.first = Time::MAX;
+            order.others = Time::MAX;
         }
         By { order, ..*call.by }
     }
@@ -87,6 +99,12 @@ impl World {
         log: &Log,
     ) -> Option<(u64, Finding)> {
         let by = self.by(call);
+        if call.polls
+            && let Some(job) = self.job(by.order.job)
+        {
+            // What other rings have done is over when the value that they store is seen.
+            job.order.others = by.time;
+        }
         self.model.read(range, data, &by, log)
     }
 

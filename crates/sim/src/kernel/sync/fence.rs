@@ -5,7 +5,7 @@ use std::{
     fmt,
     sync::{
         Arc, OnceLock,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
 };
 
@@ -35,6 +35,8 @@ pub(crate) enum Fence {
 pub(crate) struct Single {
     end: OnceLock<End>,
     started: AtomicBool,
+    /// The number of the job in the strict mode, from 1 on.
+    job: AtomicU64,
     /// The file that submitted the job; 0 for none.
     owner: u64,
     origin: Origin,
@@ -113,6 +115,7 @@ impl Fence {
         Arc::new(Self::Single(Single {
             end: OnceLock::new(),
             started: AtomicBool::new(false),
+            job: AtomicU64::new(0),
             owner,
             origin,
             events: Arc::clone(events),
@@ -270,6 +273,22 @@ impl Fence {
             Self::All(fences) => fences.iter().all(|fence| fence.has_started()),
             Self::Signalled(_) | Self::Link(_) => self.is_signalled(),
         }
+    }
+
+    /// Gives the fence the number that its job has in the strict mode.
+    pub(crate) fn set_job(&self, number: u64) {
+        if let Self::Single(single) = self {
+            single.job.store(number, Ordering::Relaxed);
+        }
+    }
+
+    /// Returns the numbers of the jobs of a fence in the strict mode, 0 for what has none; `None` if a part of it is forgotten.
+    pub(crate) fn jobs(self: &Arc<Self>) -> Option<Vec<u64>> {
+        let number = |leaf: &Arc<Self>| match &**leaf {
+            Self::Single(single) => Some(single.job.load(Ordering::Relaxed)),
+            _ => None,
+        };
+        self.leaves().iter().map(number).collect()
     }
 
     pub(crate) fn start(&self) {

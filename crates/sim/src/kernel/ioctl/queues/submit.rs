@@ -129,6 +129,8 @@ struct Parsed {
     user_fence: Option<(Arc<Bo>, u64)>,
     bos: Option<file::BoList>,
     dependencies: Vec<Arc<Fence>>,
+    /// `true` if there are dependencies that have signalled and are forgotten.
+    has_forgotten: bool,
     scheduled: Vec<Arc<Fence>>,
     signals: Vec<(Arc<Syncobj>, u64)>,
     /// The shadow area of the graphics jobs, from the last such chunk.
@@ -240,7 +242,9 @@ fn second_pass(file: &File, parsed: &mut Parsed, chunks: &[Chunk]) -> Result<(),
             }
             chunk_id::DEPENDENCIES => {
                 for dep in chunk.all() {
-                    parsed.dependencies.extend(dependency(file, &dep)?);
+                    let found = dependency(file, &dep)?;
+                    parsed.has_forgotten |= found.is_none();
+                    parsed.dependencies.extend(found);
                 }
             }
             chunk_id::SCHEDULED_DEPENDENCIES => {
@@ -387,6 +391,8 @@ fn commit(file: &File, context: &Arc<Context>, parsed: &Parsed, mut bos: Vec<Arc
     }
     let listed = file.gpu.facts.options.strict.then(|| Arc::new(Listed::new(&bos, &file.gpu.board.complaints)));
     let space = Space::new(file.vm.lock().snapshot(), listed);
+    let is_forgotten = parsed.has_forgotten || dependencies.iter().any(|fence| fence.jobs().is_none());
+    let known = file.gpu.board.caches.as_ref().map(|caches| Arc::new(caches.known(is_forgotten)));
     let followers: Vec<_> = fences.iter().filter(|fence| !Arc::ptr_eq(fence, leader_fence)).cloned().collect();
     for ((member, fence), ring) in parsed.members.iter().zip(&fences).zip(rings) {
         let is_leader = Arc::ptr_eq(fence, leader_fence);
@@ -415,6 +421,7 @@ fn commit(file: &File, context: &Arc<Context>, parsed: &Parsed, mut bos: Vec<Arc
             keep: bos.clone(),
             is_on_the_ring: false,
             is_killed: file.is_killed(),
+            known: known.clone(),
         });
     }
     file.gpu.machine.events.wake_all();

@@ -58,7 +58,7 @@ use crate::{
             processor::{Executor, Halt, Processor},
             resets::RingReset,
         },
-        strict::{Ahead, Checked},
+        strict::{Ahead, Checked, Submitted},
         sync::events::{Until, coarse_now},
     },
     testing::hooks::{Hang, Queue, RingName, Turn},
@@ -379,12 +379,9 @@ impl RingState {
     /// Executes the IBs of a job one after the other.
     fn follow(&self, engine: &mut Processor, job: &Job, running: &Running<'_>) -> Result<(), Halt> {
         if let (Some(caches), Some(target)) = (&self.board.caches, self.executor.target()) {
-            return self.follow_strictly(
-                engine,
-                job,
-                running,
-                Checked::new(&job.space, caches, target, job.fence.owner()),
-            );
+            let memory = Checked::new(&job.space, caches, target, &self.submitted(job));
+            job.fence.set_job(memory.number());
+            return self.follow_strictly(engine, job, running, memory);
         }
         let others = self.board.hooks().other_ibs(self.name, &job.ibs);
         let (ibs, constant) = others.as_ref().map_or((&job.ibs[..], &job.constant[..]), |ibs| (&ibs[..], &[][..]));
@@ -403,6 +400,21 @@ impl RingState {
             outcome = execute_ibs(engine, ibs, constant, &env);
         });
         outcome
+    }
+
+    /// Returns what decides about the order of a job.
+    fn submitted(&self, job: &Job) -> Submitted {
+        let (ip, index) = self.name;
+        let dependencies = job.dependencies.iter().flat_map(|fence| fence.jobs().unwrap_or_else(|| vec![0])).collect();
+        Submitted {
+            ring: (ip as u32) << 8 | index,
+            entity: Arc::as_ptr(&job.entity) as usize,
+            vm: job.fence.owner(),
+            dependencies,
+            known: job.known.clone().unwrap_or_default(),
+            is_in_gang: job.gang.is_some(),
+            is_polled: job.user_fence.is_some(),
+        }
     }
 
     /// Executes the IBs of a job on memory whose accesses are checked. The hooks do not change these jobs.

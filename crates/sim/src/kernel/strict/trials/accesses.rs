@@ -27,6 +27,7 @@ const MOST: usize = 4 << 20;
 struct Access {
     time: Time,
     job: u64,
+    ring: u32,
     agent: Agent,
     way: Way,
     front: Option<Front>,
@@ -103,6 +104,7 @@ impl Accesses {
                 all.push(Access {
                     time: by.time,
                     job: by.order.job,
+                    ring: by.order.ring,
                     agent: by.agent,
                     way: by.way,
                     front: by.front,
@@ -330,8 +332,8 @@ impl Pair<'_> {
         let Self { earlier, later, .. } = *self;
         let reads = |access: &Access| if access.line.is_some() { access.bytes } else { 0 };
         let common = earlier.changed & (later.changed | reads(later)) | reads(earlier) & later.changed;
-        earlier.job == later.job
-            && later.job == trial.at.job
+        earlier.ring == later.ring
+            && later.job >= trial.at.job
             && earlier.agent == agent
             && after < earlier.time
             && earlier.time <= until
