@@ -1,11 +1,14 @@
 //! Trials: what becomes of a stream without each of its cache operations and waits.
 
 use amdgpu_sim::{
-    HazardKind, Strictness, TrialOutcome,
+    HazardKind, Strictness, TrialOutcome, TrialReport,
     gpu::{Client, Reach},
 };
 use amdgpu_winsys::{
-    cs::pm4::{AcquireMem, CacheActions, PfpSyncMe},
+    cs::{
+        Stream,
+        pm4::{AcquireMem, CacheActions, Compare, EndOfPipe, PfpSyncMe, Target, WaitRegMem},
+    },
     heaps::AllocateFlags,
     winsys::Ip,
 };
@@ -13,8 +16,11 @@ use amdgpu_winsys::{
 use crate::{
     CHIPS, Rig,
     fronts::{Act, Script},
-    start,
+    start, start_alone,
 };
+
+/// The outcome of an operation on caches that PFP executes too soon.
+const EARLY: TrialOutcome = TrialOutcome::Reported(HazardKind::EarlyOperation);
 
 /// Runs a dispatch that loads, one that stores and one that loads, with what is needed in between, or a load in place of the store.
 fn tried(chip: &str, ip: Ip, stores: bool) -> Rig {
@@ -49,7 +55,12 @@ fn what_a_stream_needs_is_reported_in_its_absence_and_the_rest_is_redundant() {
                 .count()
         };
         // The waits after the first and the second dispatch; the last one is followed by nothing.
-        assert_eq!(reported(HazardKind::Race, "EVENT_WRITE"), 2, "{chip} {ip}: {trials:#?}");
+        let missing: Vec<_> = trials
+            .iter()
+            .filter(|trial| trial.without == "CS_PARTIAL_FLUSH")
+            .filter(|trial| trial.outcome == TrialOutcome::Reported(HazardKind::Race))
+            .collect();
+        assert_eq!(missing.len(), 2, "{chip} {ip}: {trials:#?}");
         let acquire =
             if trials.iter().any(|trial| trial.packet == "SURFACE_SYNC") { "SURFACE_SYNC" } else { "ACQUIRE_MEM" };
         assert!(reported(HazardKind::StaleRead, acquire) >= 1, "{chip} {ip}: {trials:#?}");
@@ -62,7 +73,8 @@ fn what_a_stream_needs_is_reported_in_its_absence_and_the_rest_is_redundant() {
         // Without the store, neither caches nor order matter.
         let rig = tried(chip, ip, false);
         let needed = rig.gpu.trials().into_iter().filter(|trial| trial.outcome != TrialOutcome::Redundant);
-        let needed: Vec<_> = needed.filter(|trial| trial.packet != "PFP_SYNC_ME").collect();
+        let is_about_pfp = |trial: &TrialReport| trial.packet == "PFP_SYNC_ME" || trial.outcome == EARLY;
+        let needed: Vec<_> = needed.filter(|trial| !is_about_pfp(trial)).collect();
         assert_eq!(needed, [], "{chip} {ip}");
     }
 }
@@ -72,4 +84,87 @@ fn nothing_is_tried_unless_it_is_asked_for() {
     let rig = Rig::new("navi21", Ip::Gfx);
     rig.run(start);
     assert_eq!(rig.gpu.trials(), []);
+}
+
+/// Runs a stream, and returns what else than the absence of a packet was tried and reported, with the kinds.
+fn mutated(rig: &Rig, record: impl FnOnce(&mut Stream<Target>)) -> Vec<(String, HazardKind)> {
+    rig.run(record);
+    assert!(rig.gpu.hazards().is_empty(), "{:?}", rig.gpu.hazards());
+    let trials = rig.gpu.trials();
+    assert!(!trials.iter().any(|trial| matches!(trial.outcome, TrialOutcome::Missed(_))), "{trials:#?}");
+    let reported = trials.into_iter().filter_map(|trial| match trial.outcome {
+        TrialOutcome::Reported(kind) if trial.without.contains(" (") => Some((trial.without, kind)),
+        _ => None,
+    });
+    reported.collect()
+}
+
+fn has(all: &[(String, HazardKind)], without: &str, kind: HazardKind) -> bool {
+    all.iter().any(|(name, found)| name == without && *found == kind)
+}
+
+#[test]
+fn a_packet_of_the_wrong_type_and_a_wait_that_is_too_weak_are_tried() {
+    for (chip, ip) in CHIPS.into_iter().flat_map(|chip| [(chip, Ip::Gfx), (chip, Ip::Compute)]) {
+        let rig = Rig::with(chip, ip, Strictness::Trials, AllocateFlags::empty());
+        Script::plug(&rig, &[&[Act::Store(7)], &[Act::Store(8)], &[Act::Store(9)]]);
+        let all = mutated(&rig, |stream| {
+            start(stream);
+            stream.end_of_pipe(EndOfPipe::fence(rig.at(4096), 1)).unwrap();
+            start_alone(stream);
+            stream.end_of_pipe(EndOfPipe::fence(rig.at(4096), 2)).unwrap();
+            stream.push(&WaitRegMem::new(rig.at(4096), Compare::GreaterOrEqual, 2)).unwrap();
+            start_alone(stream);
+        });
+        for without in [
+            "CS_PARTIAL_FLUSH (PS_PARTIAL_FLUSH in its place)",
+            "the wait for memory (always met)",
+            "the wait for memory (its reference is too low)",
+        ] {
+            assert!(has(&all, without, HazardKind::Race), "{chip} {ip}: {all:?}");
+        }
+        let is_old = rig.level() < amdgpu_winsys::winsys::GfxLevel::Gfx7;
+        assert_ne!(
+            has(&all, "the event type (PS_DONE in its place)", HazardKind::Race),
+            is_old,
+            "{chip} {ip}: {all:?}"
+        );
+    }
+}
+
+#[test]
+fn packets_that_have_changed_places_are_tried() {
+    let load = Act::Load(Client::Vector, Reach::Unit);
+    for (chip, ip) in CHIPS.into_iter().flat_map(|chip| [(chip, Ip::Gfx), (chip, Ip::Compute)]) {
+        let rig = Rig::with(chip, ip, Strictness::Trials, AllocateFlags::empty());
+        Script::plug(&rig, &[&[load], &[Act::Store(7)], &[load]]);
+        let all = mutated(&rig, |stream| {
+            start(stream);
+            start(stream);
+            if ip == Ip::Gfx {
+                stream.push(&PfpSyncMe).unwrap();
+            }
+            for acquire in AcquireMem::each(rig.target(), CacheActions::INVALIDATE_VECTOR) {
+                stream.push(&acquire).unwrap();
+            }
+            start(stream);
+        });
+        for (without, kind) in [
+            ("CS_PARTIAL_FLUSH (before the packet before it)", HazardKind::Race),
+            ("CS_PARTIAL_FLUSH (after the packet behind it)", HazardKind::Race),
+            ("the cache operation (after the packet behind it)", HazardKind::StaleRead),
+        ] {
+            assert!(has(&all, without, kind), "{chip} {ip} {without}: {all:?}");
+        }
+    }
+    // The write-back would come before the dispatch is over.
+    let rig = Rig::with("polaris10", Ip::Compute, Strictness::Trials, AllocateFlags::empty());
+    Script::plug(&rig, &[&[Act::Store(7)]]);
+    let all = mutated(&rig, |stream| {
+        start(stream);
+        stream.push(&AcquireMem::all(rig.target(), CacheActions::WRITE_BACK_L2)).unwrap();
+        rig.copy(stream);
+    });
+    let early = "the cache operation (before the packet before it)";
+    assert!(has(&all, early, HazardKind::NotWrittenBack), "{all:?}");
 }

@@ -65,6 +65,21 @@ pub(super) struct Order {
     pub(super) waits_for_dma: bool,
 }
 
+impl Order {
+    /// Returns the order in which all is over that is so in one of two orders of a job.
+    pub(super) fn after(&self, other: &Self) -> Self {
+        Self {
+            others: self.others.max(other.others),
+            shaders: self.shaders.max(other.shaders),
+            draws: self.draws.max(other.draws),
+            posted: self.posted.max(other.posted),
+            dma: self.dma.max(other.dma),
+            pfp: self.pfp.max(other.pfp),
+            ..*self
+        }
+    }
+}
+
 /// A moment at which something happened to caches, and the work that still ran then: a cache operation that the engine executes does
 /// not wait for it, and the work accesses the caches after the operation as well as before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -105,6 +105,12 @@ impl World {
         self.caught_up = due;
     }
 
+    /// Returns the event of the store that a wait has seen; `None` for all else.
+    pub(super) fn seen(&mut self, deed: Deed, at: &At) -> Option<Time> {
+        let Deed::Signal(Signal::Waited { va, condition, .. }) = deed else { return None };
+        self.job(at.job)?.rules.seen(va, condition).map(|(time, _)| time)
+    }
+
     fn with(&mut self, at: &At, act: impl FnOnce(&mut RunningJob) -> Vec<Hazard>) -> Vec<Hazard> {
         self.job(at.job).map(act).unwrap_or_default()
     }

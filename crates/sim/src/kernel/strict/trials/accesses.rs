@@ -6,9 +6,9 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use super::{lost::Lost, trial::Trial};
+use super::{how::How, lost::Lost, trial::Trial};
 use crate::{
-    gpu::{CacheOperation, FrontCaches},
+    gpu::{CacheOperation, FrontCaches, TargetCaches},
     kernel::strict::{
         access::Way,
         event::{Agent, Time},
@@ -40,6 +40,8 @@ struct Access {
     line: Option<Box<[u8; LINE]>>,
     is_atomic: bool,
     is_private: bool,
+    /// The cache of targets, a bit.
+    target: u8,
     polls: bool,
     /// `true` for DMA that starts when earlier DMA has written.
     waits: bool,
@@ -54,6 +56,7 @@ struct Operation {
     time: Time,
     origin: Time,
     fronts: FrontCaches,
+    targets: TargetCaches,
     writes_back: bool,
     invalidates: bool,
 }
@@ -68,8 +71,9 @@ pub(super) struct Accesses {
 
 impl Accesses {
     pub(super) fn operated(&mut self, time: Time, origin: Time, operation: CacheOperation) {
-        let CacheOperation { fronts, write_back_l2: writes_back, invalidate_l2: invalidates, .. } = operation;
-        self.operations.push(Operation { time, origin, fronts, writes_back, invalidates });
+        let CacheOperation { fronts, flush_targets: targets, .. } = operation;
+        let (writes_back, invalidates) = (operation.write_back_l2, operation.invalidate_l2);
+        self.operations.push(Operation { time, origin, fronts, targets, writes_back, invalidates });
     }
 
     fn add(&mut self, range: Range<'_>, data: Result<&[u8], usize>, call: &Call<'_>, keeps_line: bool) {
@@ -93,6 +97,7 @@ impl Accesses {
                 let all = self.lines.entry(place).or_default();
                 if let Some(last) = all.last_mut()
                     && (last.time, last.agent, last.way, last.front) == (by.time, by.agent, by.way, by.front)
+                    && last.target == by.of_target.map_or(0, |cache| cache.bits())
                     && last.is_atomic == by.is_atomic
                     && last.line.is_some() == keeps_line
                 {
@@ -115,6 +120,7 @@ impl Accesses {
                     line: keeps_line.then(|| Box::new(line)),
                     is_atomic: by.is_atomic,
                     is_private: by.is_private,
+                    target: by.of_target.map_or(0, |cache| cache.bits()),
                     polls: call.polls,
                     waits: call.waits,
                 });
@@ -139,7 +145,7 @@ impl Accesses {
 
     /// Returns two accesses as text that are in conflict in a trial which ends at this time.
     pub(super) fn conflict(&self, trial: &Trial, end: Time) -> Option<String> {
-        let start = trial.at.now;
+        let (start, end) = (trial.at.now, end.min(trial.until));
         self.lines.iter().find_map(|((_, offset, first), all)| {
             // Nothing happens to the line in the time of the trial.
             if all.last()?.time < start {
@@ -161,13 +167,21 @@ impl Accesses {
         start: Time,
         end: Time,
     ) -> Option<(&'a Access, &'a Access, &'static str)> {
-        let in_trial = |access: &&Access| start <= access.time && access.time <= end;
+        let in_trial = |access: &&Access| start.max(trial.from) <= access.time && access.time <= end;
         let lost = trial.lost;
         let of_operation = |part: Lost| lost == part || lost == Lost::Operation;
         for later in all.iter().filter(in_trial) {
             let before = all.iter().take_while(|earlier| earlier.time < later.time);
             for earlier in before {
                 let pair = Pair { all, earlier, later };
+                if trial.how == How::Early && earlier.time <= trial.start.since {
+                    // The operation comes before the work for which the packet before it waits.
+                    let runs = earlier.agent == Agent::Shader && earlier.time > trial.start.order.shaders;
+                    if runs && lost == Lost::Operation && earlier.job == trial.at.job && self.is_dirty(&pair, trial) {
+                        return Some((earlier, later, "old bytes"));
+                    }
+                    continue;
+                }
                 let why = if lost == Lost::PfpSync || of_operation(Lost::PfpWait) || lost == Lost::Wait {
                     Self::is_ahead(&pair, trial, lost).then_some("read ahead")
                 } else {
@@ -178,11 +192,15 @@ impl Accesses {
                         self.is_old(&pair, trial).then_some("old bytes")
                     }
                     Lost::Wait if self.is_old(&pair, trial) => Some("old bytes"),
+                    Lost::Targets(cache) => self.is_in_targets(&pair, cache, trial).then_some("old bytes"),
+                    Lost::Ended => {
+                        pair.overlaps(trial, Agent::Shader, (trial.before.shaders, start)).then_some("both at once")
+                    }
                     Lost::DrawsDone => pair
                         .overlaps(trial, Agent::Draw, (trial.before.draws, trial.after.draws))
                         .then_some("both at once"),
                     Lost::ShadersDone | Lost::Wait => pair
-                        .overlaps(trial, Agent::Shader, (trial.before.shaders, trial.after.shaders))
+                        .overlaps(trial, Agent::Shader, (trial.before.shaders.max(trial.weak), trial.after.shaders))
                         .then_some("both at once"),
                     // The DMA is over when its packet ends.
                     Lost::DmaSync => {
@@ -248,7 +266,7 @@ impl Accesses {
     fn are_lost(&self, pair: &Pair<'_>, trial: &Trial, is_meant: impl Fn(&Operation) -> bool) -> bool {
         let now = trial.at.now;
         let is_lost = |operation: &Operation| match trial.lost {
-            Lost::Wait => operation.time == now && operation.origin != now,
+            Lost::Wait => operation.time == now && operation.origin != now && operation.origin > trial.weak,
             _ => operation.origin == now,
         };
         let mut all = self.between((pair.earlier.time, pair.later.time), is_meant).peekable();
@@ -295,6 +313,17 @@ impl Accesses {
             && pair.differs(|access| access.way != Way::Past)
             && self.are_lost(pair, trial, |operation| operation.invalidates)
             && !is_answered()
+    }
+
+    fn is_in_targets(&self, pair: &Pair<'_>, cache: u8, trial: &Trial) -> bool {
+        let Pair { all, earlier, later } = *pair;
+        let others = all.iter().filter(|access| earlier.time < access.time && access.time < later.time);
+        let replaced = others.filter(|access| access.target == 0).fold(0, |bytes, write| bytes | write.changed);
+        earlier.target == cache
+            && later.target == 0
+            && later.line.is_some()
+            && earlier.changed & later.bytes & !replaced != 0
+            && self.are_lost(pair, trial, |operation| operation.targets.bits() & cache != 0)
     }
 
     fn is_dirty(&self, pair: &Pair<'_>, trial: &Trial) -> bool {

@@ -5,7 +5,7 @@ use std::fmt;
 use amdgpu_hw::GfxLevel;
 
 use crate::{
-    gpu::{CacheOperation, FrontCaches, Signal},
+    gpu::{CacheOperation, FrontCaches, Signal, TargetCaches},
     kernel::strict::{
         packets::{At, Deed, Hazard},
         world::World,
@@ -21,6 +21,8 @@ pub(in crate::kernel::strict) enum Lost {
     InvalidateL2,
     /// The engine bit with which PFP waits for a cache operation.
     PfpWait,
+    /// The flush of a cache of targets, a bit of [`TargetCaches`].
+    Targets(u8),
     /// A whole cache operation.
     Operation,
     PfpSync,
@@ -31,6 +33,8 @@ pub(in crate::kernel::strict) enum Lost {
     RawWait,
     SampleCounts,
     FirstEvent,
+    /// The work for which an event with a store waits.
+    Ended,
 }
 
 impl fmt::Display for Lost {
@@ -43,6 +47,10 @@ impl fmt::Display for Lost {
             Self::WriteBackL2 => "the write-back of L2",
             Self::InvalidateL2 => "the invalidation of L2",
             Self::PfpWait => "the engine bit of the cache operation",
+            Self::Targets(1) => "the flush of colour targets",
+            Self::Targets(2) => "the flush of metadata of colour targets",
+            Self::Targets(4) => "the flush of depth targets",
+            Self::Targets(_) => "the flush of metadata of depth targets",
             Self::Operation => "the cache operation",
             Self::PfpSync => "PFP_SYNC_ME",
             Self::ShadersDone => "CS_PARTIAL_FLUSH",
@@ -52,6 +60,7 @@ impl fmt::Display for Lost {
             Self::RawWait => "raw_wait",
             Self::SampleCounts => "ZPASS_DONE",
             Self::FirstEvent => "one of two events",
+            Self::Ended => "the event type",
         })
     }
 }
@@ -84,6 +93,7 @@ fn of_operation(operation: CacheOperation, is_gfx: bool) -> Vec<Lost> {
     let mut parts: Vec<_> = operation.fronts.iter().map(|front| Lost::Front(front.bits())).collect();
     parts.extend(operation.write_back_l2.then_some(Lost::WriteBackL2));
     parts.extend(operation.invalidate_l2.then_some(Lost::InvalidateL2));
+    parts.extend(operation.flush_targets.iter().map(|cache| Lost::Targets(cache.bits())));
     parts.extend((operation.holds_pfp && is_gfx).then_some(Lost::PfpWait));
     if parts.len() > 1 {
         parts.push(Lost::Operation);
@@ -98,6 +108,10 @@ impl World {
             (Lost::Front(bits), Deed::Operation(operation)) => {
                 let fronts = operation.fronts - FrontCaches::from_bits_truncate(bits);
                 Some(Deed::Operation(CacheOperation { fronts, ..operation }))
+            }
+            (Lost::Targets(bits), Deed::Operation(operation)) => {
+                let flush_targets = operation.flush_targets - TargetCaches::from_bits_truncate(bits);
+                Some(Deed::Operation(CacheOperation { flush_targets, ..operation }))
             }
             (Lost::WriteBackL2, Deed::Operation(operation)) => {
                 Some(Deed::Operation(CacheOperation { write_back_l2: false, ..operation }))

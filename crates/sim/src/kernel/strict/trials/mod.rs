@@ -1,4 +1,4 @@
-//! Trials: a stream judged without one of its cache operations or waits.
+//! Trials: a stream judged without one of its cache operations or waits, or with one of them that is wrong or in another place.
 //!
 //! Cache operations and waits change nothing in the simulated memory, so a run can be judged as if one of them was missing while it
 //! goes on: a copy of what the model knows sees everything but that operation, until a later one makes up for it. What the copy
@@ -8,6 +8,7 @@
 //! [`Accesses`].
 
 mod accesses;
+mod how;
 mod lost;
 mod outcome;
 mod trial;
@@ -16,8 +17,14 @@ use std::collections::HashMap;
 
 pub use self::outcome::{TrialOutcome, TrialReport};
 
-use self::{accesses::Accesses, lost::Lost, trial::Trial};
+use self::{
+    accesses::Accesses,
+    how::{How, Start},
+    lost::Lost,
+    trial::Trial,
+};
 use super::{
+    access::Order,
     event::{Log, Time},
     finding::Finding,
     model::Range,
@@ -25,7 +32,7 @@ use super::{
     report::HazardKind,
     world::{Call, World},
 };
-use crate::gpu::{CacheOperation, FrontCaches, Place};
+use crate::gpu::{CacheOperation, FrontCaches, Place, Signal, TargetCaches};
 
 /// The number of trials that run at the same time.
 const MOST_RUNNING: usize = 48;
@@ -34,13 +41,15 @@ const MOST_RUNNING: usize = 48;
 const MOST_ALIKE: u32 = 24;
 
 /// The key that trials of the same loss at the same place share.
-type Alike = (&'static str, Lost, u32, usize, u8);
+type Alike = (&'static str, Lost, How, u32, usize, u8);
 
 /// The trials of a device.
 #[derive(Debug, Default)]
 pub(super) struct Trials {
     running: Vec<Trial>,
-    ended: Vec<(Lost, Place, u64, TrialOutcome)>,
+    ended: Vec<(Lost, How, Place, u64, TrialOutcome)>,
+    /// The starts of the last two packets of each job that runs, the newer one last.
+    starts: HashMap<u64, [Start; 2]>,
     /// The number of trials.
     known: HashMap<Alike, u32>,
     accesses: Accesses,
@@ -65,19 +74,50 @@ impl Trials {
         let mut started = Vec::new();
         let before = world.order(at.job);
         if let Some(place) = at.place {
-            for lost in lost::possible(deed, at, world) {
-                let alike = (place.packet, lost, place.ib.dwords, place.offset, place.level);
+            let without = lost::possible(deed, at, world).into_iter().map(|lost| (lost, How::Without, None));
+            let mut all: Vec<_> = without.chain(how::changes(deed, at, world)).collect();
+            let [start, _] = self.starts.get(&at.job).copied().unwrap_or_default();
+            if let Some(lost) = how::moves(deed, at, world) {
+                // It could not wait for what the packet before it stores.
+                let waits_for_it = |seen: Time| seen > start.since;
+                let is_waited = matches!(lost, Lost::Wait) && world.seen(deed, at).is_none_or(waits_for_it);
+                let has_events = self.starts.get(&at.job).is_some_and(|[first, second]| first.since < second.since);
+                all.extend((has_events && !is_waited).then_some((lost, How::Early, None)));
+                all.push((lost, How::Late, None));
+            }
+            for (lost, how, changed) in all {
+                let alike = (place.packet, lost, how, place.ib.dwords, place.offset, place.level);
                 let count = self.known.entry(alike).or_default();
                 if *count >= MOST_ALIKE || self.running.len() + started.len() >= MOST_RUNNING {
                     continue;
                 }
                 *count += 1;
-                let mut trial = Trial { world: world.clone(), lost, at: *at, before, after: before };
-                let hazards = trial.world.act_without(lost, deed, at);
+                let weak = changed.and_then(|changed| world.seen(changed, at)).unwrap_or_default();
+                let is_late = how == How::Late;
+                let mut trial = Trial {
+                    world: world.clone(),
+                    lost,
+                    how,
+                    at: *at,
+                    start,
+                    delayed: is_late.then_some((deed, false)),
+                    weak,
+                    from: if lost == Lost::Ended { Time::MAX } else { 0 },
+                    until: Time::MAX,
+                    before,
+                    after: before,
+                };
+                let hazards = match (how, changed) {
+                    (How::Without, _) => trial.world.act_without(lost, deed, at),
+                    (How::Early, _) => trial.world.act_early(deed, at, &start),
+                    (_, Some(changed)) => trial.world.act(changed, at),
+                    (_, None) => Vec::new(),
+                };
                 started.push((trial, hazards.first().map(|hazard| hazard.kind)));
             }
         }
         world.caught_up.clear();
+        let seen = world.seen(deed, at);
         let hazards = world.act(deed, at);
         let after = world.order(at.job);
         for (origin, operation) in &world.caught_up {
@@ -89,6 +129,15 @@ impl Trials {
             self.accesses.operated(at.now, at.now, operation);
         }
         let is_silent = hazards.is_empty();
+        self.delay(deed, at, is_silent);
+        self.bound(deed, at, seen, &after);
+        if deed == Deed::Packet {
+            let new = Start { since: self.last, order: after };
+            let starts = self.starts.entry(at.job).or_default();
+            *starts = [starts[1], new];
+        } else if deed == Deed::End {
+            self.starts.remove(&at.job);
+        }
         self.run(world, is_silent, |trial| trial.world.act(deed, at).first().map(|hazard| hazard.kind));
         for (mut trial, kind) in started {
             trial.after = after;
@@ -98,6 +147,56 @@ impl Trials {
             }
         }
         hazards
+    }
+
+    /// Does in trials what comes after the packet that has just ended.
+    fn delay(&mut self, deed: Deed, at: &At, is_silent: bool) {
+        if !matches!(deed, Deed::Packet | Deed::End) {
+            return;
+        }
+        let (last, mut index) = (self.last, 0);
+        while let Some(trial) = self.running.get_mut(index) {
+            index += 1;
+            let Some((delayed, has_begun)) = trial.delayed.filter(|_| trial.at.job == at.job) else { continue };
+            if deed == Deed::Packet && !has_begun {
+                trial.delayed = Some((delayed, true));
+                continue;
+            }
+            trial.delayed = None;
+            trial.until = last;
+            let hazards = trial.world.act(delayed, &At { now: last, ..trial.at });
+            let outcome = hazards.first().filter(|_| is_silent).map(|hazard| TrialOutcome::Reported(hazard.kind));
+            // A packet that does nothing is as good before it as after it.
+            if outcome.is_some() || last <= trial.at.now {
+                index -= 1;
+                let trial = self.running.swap_remove(index);
+                outcome.into_iter().for_each(|outcome| self.end(&trial, outcome));
+            }
+        }
+    }
+
+    /// Finds the time in which an event of another type makes a difference: from the wait that has `seen` it until shaders are waited for
+    /// in another way.
+    ///
+    /// A wait that is of another kind or in another place makes none once there is another one.
+    fn bound(&mut self, deed: Deed, at: &At, seen: Option<Time>, after: &Order) {
+        for trial in self.running.iter_mut().filter(|trial| trial.how != How::Without && trial.at.job == at.job) {
+            let is_made_up_for = match trial.lost {
+                Lost::ShadersDone | Lost::Wait => after.shaders > trial.after.shaders,
+                Lost::DrawsDone => after.draws > trial.after.draws,
+                _ => false,
+            };
+            if is_made_up_for {
+                trial.until = trial.until.min(at.now);
+            }
+        }
+        for trial in self.running.iter_mut().filter(|trial| trial.lost == Lost::Ended && trial.at.job == at.job) {
+            if deed == Deed::Signal(Signal::ShadersDone) || seen.is_some_and(|seen| seen > trial.at.now) {
+                trial.until = trial.until.min(at.now);
+            } else if seen == Some(trial.at.now) {
+                trial.from = trial.from.min(at.now);
+            }
+        }
     }
 
     /// Does something in all trials that the world has done.
@@ -116,7 +215,9 @@ impl Trials {
             let found = act(&mut self.running[index]).filter(|_| is_silent);
             let outcome = match found {
                 Some(kind) => TrialOutcome::Reported(kind),
-                None if self.running[index].world.is_like(world) => self.judge(&self.running[index]),
+                None if self.running[index].delayed.is_none() && self.running[index].world.is_like(world) => {
+                    self.judge(&self.running[index])
+                }
                 None => {
                     index += 1;
                     continue;
@@ -146,6 +247,8 @@ impl Trials {
             fronts,
             write_back_l2: writes_back,
             invalidate_l2: invalidates,
+            // The end of a job, which writes back, flushes targets.
+            flush_targets: if writes_back { TargetCaches::all() } else { TargetCaches::empty() },
             ..CacheOperation::default()
         };
         self.accesses.operated(now, now, operation);
@@ -179,7 +282,7 @@ impl Trials {
 
     fn end(&mut self, trial: &Trial, outcome: TrialOutcome) {
         if let Some(place) = trial.at.place {
-            self.ended.push((trial.lost, place, trial.at.job, outcome));
+            self.ended.push((trial.lost, trial.how, place, trial.at.job, outcome));
         }
     }
 
@@ -189,9 +292,9 @@ impl Trials {
             let outcome = self.judge(&trial);
             self.end(&trial, outcome);
         }
-        let report = |(lost, place, job, outcome): &(Lost, Place, u64, TrialOutcome)| TrialReport {
+        let report = |(lost, how, place, job, outcome): &(Lost, How, Place, u64, TrialOutcome)| TrialReport {
             chip: chip.to_owned(),
-            without: lost.to_string(),
+            without: format!("{lost}{how}"),
             place: format!("{place}, job {job}"),
             packet: place.packet,
             outcome: outcome.clone(),
