@@ -242,6 +242,18 @@ fn every_finding_of_the_tools_has_a_test_or_a_reason() {
 }
 
 #[test]
+fn every_rule_of_the_strict_mode_has_a_pair_or_a_reason() {
+    let ledger = check("strict", (1..=45).map(|number| format!("S{number}")));
+    check_field(&ledger, "state", &["D", "P", "N"]);
+    for row in &ledger.rows {
+        let state = row.fields["state"].as_str();
+        assert!(row.fields.get("rule").is_some_and(|rule| !rule.is_empty()), "{}: no rule", row.number);
+        assert_eq!(row.tests.is_empty(), state == "N", "{}", row.number);
+        assert_eq!(row.fields.contains_key("now"), state == "P", "{}", row.number);
+    }
+}
+
+#[test]
 fn every_unconfirmed_claim_names_its_source_and_has_tests_that_are_run() {
     let ledger = check("unconfirmed", (1..=16).map(|number| format!("C-{number:02}")));
     for row in &ledger.rows {
@@ -256,7 +268,7 @@ fn every_unconfirmed_claim_names_its_source_and_has_tests_that_are_run() {
 fn every_ledger_is_checked_and_prints_all_its_tests() {
     assert_eq!(
         traceability::names().unwrap(),
-        ["driver-api", "features", "tool-findings", "unconfirmed", "weaknesses"]
+        ["driver-api", "features", "strict", "tool-findings", "unconfirmed", "weaknesses"]
     );
     let features = ledger("features");
     let text = traceability::print(&features);

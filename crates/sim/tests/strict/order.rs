@@ -6,13 +6,14 @@ use amdgpu_sim::{
 };
 use amdgpu_winsys::{
     cs::{
-        Stream,
+        Stream, Submission,
         pm4::{
             AcquireMem, CacheActions, Compare, CpDma, EndOfPipe, Engine, Event, EventWrite, PfpSyncMe, Target,
             WaitRegMem, WriteData,
         },
+        sdma,
     },
-    winsys::{GfxLevel, Ip},
+    winsys::{Deadline, GfxLevel, Ip},
 };
 
 use crate::{
@@ -418,5 +419,47 @@ fn a_load_beside_an_invalidation_may_keep_what_a_store_beside_it_replaces() {
             rig.kinds()
         };
         assert_eq!((run(true), run(false)), (vec![], vec![HazardKind::StaleRead]), "{chip} {ip}");
+    }
+}
+
+#[test]
+fn a_value_at_the_end_of_the_pipe_says_nothing_about_dma() {
+    for chip in CHIPS.into_iter().filter(|chip| *chip != "pitcairn") {
+        let run = |syncs: bool| {
+            let rig = Rig::new(chip, Ip::Gfx);
+            rig.poke(0, 1);
+            rig.run(|stream| {
+                let copy = |from: u64, to: u64| CpDma::copy(rig.level(), rig.at(to), rig.at(from), 4);
+                stream.push(&copy(0, 4096).with_sync(syncs)).unwrap();
+                stream.end_of_pipe(EndOfPipe::fence(rig.at(4160), 1)).unwrap();
+                stream.push(&WaitRegMem::new(rig.at(4160), Compare::Equal, 1)).unwrap();
+                stream.push(&WriteData::new(rig.at(4096), &[9])).unwrap();
+                stream.push(&copy(0, 0).with_sync(true)).unwrap();
+            });
+            rig.kinds()
+        };
+        assert_eq!((run(true), run(false)), (vec![], vec![HazardKind::Race]), "{chip}");
+    }
+}
+
+#[test]
+fn copies_of_a_copy_engine_that_depend_on_each_other_have_a_packet_that_waits_in_between() {
+    for chip in CHIPS.into_iter().chain(["gfx1201"]) {
+        let run = |waits: bool| {
+            let rig = Rig::new(chip, Ip::Sdma);
+            rig.poke(0, 1);
+            let version = sdma::Version::of(rig.device.info().gfx_level);
+            let mut stream = Stream::new(&rig.device, version, 256).unwrap();
+            stream.push(&sdma::CopyLinear::new(rig.at(4096), rig.at(0), 4)).unwrap();
+            if waits {
+                stream.push(&sdma::Fence::new(version, rig.at(4160), 1)).unwrap();
+            }
+            stream.push(&sdma::CopyLinear::new(rig.at(4224), rig.at(4096), 4)).unwrap();
+            let (list, memory) = (stream.finish().unwrap(), [rig.memory.binding().clone()]);
+            let submission = Submission { lists: &[&list], memory: &memory, ..Submission::default() };
+            assert!(rig.queue.submit(&submission).unwrap().wait(Deadline::NEVER).unwrap());
+            rig.kinds()
+        };
+        assert_eq!((run(true), run(false)), (vec![], vec![HazardKind::Race]), "{chip}");
     }
 }
