@@ -97,7 +97,9 @@ fn the_ring_waits_between_jobs_of_different_queues() {
         let held = rig.gpu.hold_all_rings();
         let fences = [submit(&rig, &rig.queue, &list, &[]), submit(&rig, &other, &list, &[])];
         drop(held);
-        fences.iter().for_each(|fence| assert!(fence.wait(Deadline::NEVER).unwrap()));
+        for fence in fences {
+            assert!(fence.wait(Deadline::NEVER).unwrap());
+        }
         assert!(ip != Ip::Gfx || rig.gpu.hazards().is_empty(), "{chip} {ip}: {:?}", rig.gpu.hazards());
     }
 }

@@ -52,7 +52,9 @@ fn painted(chip: &str, cache: TargetCaches, event: Option<Event>, end: EopEvent)
     rig.run(|stream| {
         // DRAW_INDEX_AUTO.
         stream.reserve(3).unwrap().copy_from_slice(&[0xc001_2d00, 3, 2]);
-        event.into_iter().for_each(|event| stream.push(&EventWrite::new(event)).unwrap());
+        if let Some(event) = event {
+            stream.push(&EventWrite::new(event)).unwrap();
+        }
         stream.push(&EventWrite::new(Event::PS_PARTIAL_FLUSH)).unwrap();
         wait_for(&rig, stream, end);
         if rig.level() >= GfxLevel::Gfx12 {

@@ -22,10 +22,10 @@ impl Held {
 
     /// Returns the dirty bytes of a line.
     fn dirty_bytes(&self, line: usize, written_back: &Moment, log: &Log) -> u64 {
-        let bytes = |dirty: &Box<Dirty>| {
+        let bytes = |dirty: &Dirty| {
             if written_back.is_after(dirty.since[line], log) { 0 } else { dirty.bytes[line] }
         };
-        self.dirty.as_ref().map_or(0, bytes)
+        self.dirty.as_deref().map_or(0, bytes)
     }
 
     /// Returns the valid bytes of a line after the operations since it was last used: what is dirty survives an invalidation.

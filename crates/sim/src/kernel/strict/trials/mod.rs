@@ -170,7 +170,9 @@ impl Trials {
             if outcome.is_some() || last <= trial.at.now {
                 index -= 1;
                 let trial = self.running.swap_remove(index);
-                outcome.into_iter().for_each(|outcome| self.end(&trial, outcome));
+                if let Some(outcome) = outcome {
+                    self.end(&trial, outcome);
+                }
             }
         }
     }
