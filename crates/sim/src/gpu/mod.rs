@@ -49,13 +49,14 @@ pub use amdgpu_waves::Reach;
 pub use self::{
     engine::Engine,
     interface::{
-        caches::{CacheObserver, CacheOperation, Doubt, Ended, FrontCaches, Signal, TargetCaches, WaitCondition},
+        caches::{CacheObserver, CacheOperation, Doubt, Ended, FrontCaches, Signal, WaitCondition},
         environment::{Clock, Environment},
         ib::Ib,
         index_buffer::IndexBuffer,
         job::Job,
         memory::{Access, Client, FaultSource, Memory, PageFault},
         stop::{Place, Stop, Watched},
+        target_caches::TargetCaches,
         work::{Dispatch, Draw, NoShaders, Scene, Shaders, Unfinished, Work},
     },
     registers::Registers,

@@ -3,7 +3,7 @@
 use amdgpu_packets::pm4::Compare;
 use bitflags::bitflags;
 
-use super::{ib::Ib, stop::Place};
+use super::{ib::Ib, stop::Place, target_caches::TargetCaches};
 
 bitflags! {
     /// The caches between shaders and L2.
@@ -17,21 +17,6 @@ bitflags! {
         const INSTRUCTIONS = 1 << 2;
         /// GL1 of GFX10 to GFX11.5, behind the three others.
         const ARRAY = 1 << 3;
-    }
-}
-
-bitflags! {
-    /// The caches of the render backends.
-    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-    pub struct TargetCaches: u8 {
-        /// The values of colour targets.
-        const COLOR = 1 << 0;
-        /// The metadata of colour targets.
-        const COLOR_METADATA = 1 << 1;
-        /// The values of depth and stencil targets.
-        const DEPTH = 1 << 2;
-        /// The metadata of depth targets.
-        const DEPTH_METADATA = 1 << 3;
     }
 }
 

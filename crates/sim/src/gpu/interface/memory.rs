@@ -4,7 +4,7 @@ use amdgpu_hw::GpuVa;
 use amdgpu_waves::Reach;
 use parking_lot::Mutex;
 
-use super::caches::TargetCaches;
+use super::target_caches::TargetCaches;
 
 /// Held during an update, which is a read and a write, so that the updates of several rings are not interleaved.
 pub(crate) static UPDATES: Mutex<()> = Mutex::new(());

@@ -7,4 +7,5 @@ pub(crate) mod index_buffer;
 pub(crate) mod job;
 pub(crate) mod memory;
 pub(crate) mod stop;
+pub(crate) mod target_caches;
 pub(crate) mod work;
