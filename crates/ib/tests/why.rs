@@ -426,8 +426,11 @@ fn a_journal_that_translates_the_kernels_name_is_read() {
     }
 }
 
-/// Further incidents: for each one the heading, the class of the cause and the name of the state.
-const FURTHER: [(&str, &[(&str, &str, &str)]); 12] = [
+/// What the page and the JSON say of an incident: the heading, the class of the cause and the name of the state.
+type Told = (&'static str, &'static str, &'static str);
+
+/// Further logs, with the incidents that are in each.
+const FURTHER: [(&str, &[Told]); 12] = [
     ("vpe", &[("ring vpe timed out", "video-engine", "recovered-full")]),
     ("jpeg-journal", &[("ring jpeg_dec timed out", "video-engine", "recovered-vram-lost")]),
     (

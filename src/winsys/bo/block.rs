@@ -128,6 +128,7 @@ pub(in crate::winsys) struct Block {
 
 /// The memory of a block.
 #[derive(Debug)]
+#[cfg_attr(interleaved, expect(clippy::large_enum_variant, reason = "the scheduler's atomic numbers are large"))]
 enum Source {
     /// A BO, all of which is bound if anything is.
     Own(BoState),
