@@ -13,7 +13,6 @@
 mod buffer;
 mod commands;
 mod compute;
-mod draw;
 mod extensions;
 mod external;
 mod features;

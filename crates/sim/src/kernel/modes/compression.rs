@@ -7,11 +7,11 @@ use amdgpu_surface::{
     Chip,
     addr2::meta::{MetaAddresser, MetaTables},
     dcc::DccCode,
-    modifier::{Modifier, TileVersion},
-    surface::{SurfaceConfig, SurfaceLayout, SurfaceUsage},
+    surface::{SurfaceConfig, SurfaceLayout},
 };
 
-use super::{format::Format, framebuffer::Framebuffer, plane_modifiers::LINEAR};
+use super::format::Format;
+use crate::kernel::mm::bo::Bo;
 
 /// The codes of a framebuffer.
 pub(super) struct Codes {
@@ -23,48 +23,22 @@ pub(super) struct Codes {
 }
 
 impl Codes {
-    /// Reads the codes of a framebuffer; `None` if it has none.
+    /// Reads the codes of a picture that is laid out as `config` says, from byte `offset` of a BO; `None` if there are none.
     ///
-    /// The display reads codes of its own where the driver keeps two sets, else those of the colour block, which then lie alike. GFX12 has
-    /// none: its compression is a property of pages.
-    ///
-    /// Source: Linux 6.12 `amdgpu_display.c`, `convert_tiling_flags_to_modifier`, for framebuffers without a modifier.
-    pub(super) fn read(framebuffer: &Framebuffer, chip: &Chip) -> Option<Self> {
-        let pixel = framebuffer.format.bytes();
-        let level = chip.level();
-        if !(GfxLevel::Gfx9..GfxLevel::Gfx12).contains(&level) {
-            return None;
-        }
-        let mut config = SurfaceConfig::new(framebuffer.pitch / pixel, framebuffer.height, pixel);
-        config.usage = SurfaceUsage::NO_FMASK | SurfaceUsage::NO_HTILE | SurfaceUsage::SCANOUT;
-        let offset = match framebuffer.modifier {
-            Some(LINEAR) => return None,
-            Some(modifier) => {
-                let Ok(Modifier::Amd(amd)) = Modifier::decode(modifier) else { return None };
-                amd.dcc.filter(|_| amd.version != TileVersion::Gfx12)?;
-                config.modifier = Some(Modifier::Amd(amd));
-                u64::from(framebuffer.others.first()?.offset)
-            }
-            None => {
-                let flags = framebuffer.bo.metadata().tiling;
-                config.usage |= SurfaceUsage::IMPORTED;
-                config.apply_tiling_flags(chip, flags).ok()?;
-                let units = flags >> 5 & 0xff_ffff;
-                (units != 0).then_some(u64::from(framebuffer.offset) + units * 256)?
-            }
-        };
-        let layout = SurfaceLayout::new(chip, &config).ok()?;
+    /// The display reads codes of its own where the driver keeps two sets, else those of the colour block, which then lie alike.
+    pub(super) fn read(chip: &Chip, config: &SurfaceConfig, bo: &Bo, offset: u64) -> Option<Self> {
+        let layout = SurfaceLayout::new(chip, config).ok()?;
         let image = match layout.display_dcc {
             Some(display) => display.image?,
             None => layout.dcc?.image?,
         };
         let meta = image.layout(chip).ok()?;
         let tables = MetaAddresser::new(chip, &image, &meta, 0).ok()?.tables().ok()?;
-        let len = meta.bytes.min(framebuffer.bo.size().checked_sub(offset)?);
+        let len = meta.bytes.min(bo.size().checked_sub(offset)?);
         let mut bytes = vec![0; usize::try_from(len).ok()?];
-        framebuffer.bo.read(offset, &mut bytes);
+        bo.read(offset, &mut bytes);
         let [width, height, _] = meta.compressed_block;
-        Some(Self { level, tables: Box::new(tables), block: [width, height], bytes })
+        Some(Self { level: chip.level(), tables: Box::new(tables), block: [width, height], bytes })
     }
 
     /// Returns the height of a block in pixels.

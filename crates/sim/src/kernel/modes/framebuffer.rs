@@ -181,7 +181,7 @@ impl Framebuffer {
     pub(super) fn scan(&self, chip: Option<&Chip>, wanted: Range<u32>) -> Option<Scan> {
         let pitch = self.pitch as usize;
         // The first pixel of a block may stand for all of it, so whole blocks are read.
-        let codes = chip.and_then(|chip| Codes::read(self, chip));
+        let codes = chip.and_then(|chip| self.codes(chip));
         let first = codes.as_ref().map_or(wanted.start, |codes| wanted.start / codes.height() * codes.height());
         let mut rows = self.untiled(chip, self.first(), (self.format.bytes(), 1), first..wanted.end)?;
         if let Some(codes) = codes {
@@ -203,6 +203,35 @@ impl Framebuffer {
             }
         }
         Some(Scan { rows: out, pitch: width * 4, pixel: 4, format: Format::OPAQUE })
+    }
+
+    /// Returns the codes of DCC; `None` without any. GFX12 has none: its compression is a property of pages.
+    ///
+    /// Source: Linux 6.12 `amdgpu_display.c`, `convert_tiling_flags_to_modifier`, for framebuffers without a modifier.
+    fn codes(&self, chip: &Chip) -> Option<Codes> {
+        if !(GfxLevel::Gfx9..GfxLevel::Gfx12).contains(&chip.level()) {
+            return None;
+        }
+        let pixel = self.format.bytes();
+        let mut config = SurfaceConfig::new(self.pitch / pixel, self.height, pixel);
+        config.usage = SurfaceUsage::NO_FMASK | SurfaceUsage::NO_HTILE | SurfaceUsage::SCANOUT;
+        let offset = match self.modifier {
+            Some(LINEAR) => return None,
+            Some(modifier) => {
+                let Ok(Modifier::Amd(amd)) = Modifier::decode(modifier) else { return None };
+                amd.dcc?;
+                config.modifier = Some(Modifier::Amd(amd));
+                u64::from(self.others.first()?.offset)
+            }
+            None => {
+                let flags = self.bo.metadata().tiling;
+                config.usage |= SurfaceUsage::IMPORTED;
+                config.apply_tiling_flags(chip, flags).ok()?;
+                let units = flags >> 5 & 0xff_ffff;
+                (units != 0).then_some(u64::from(self.offset) + units * 256)?
+            }
+        };
+        Codes::read(chip, &config, &self.bo, offset)
     }
 
     /// Returns rows of a plane, untiled. The simulated GPU does not compress pixels, so these are those of compressed pictures too, but for

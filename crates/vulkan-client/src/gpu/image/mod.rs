@@ -2,8 +2,9 @@
 
 mod aspect;
 mod bound;
+mod draw;
 mod exported;
-pub(super) mod target;
+mod target;
 mod texture;
 mod view;
 

@@ -2,7 +2,8 @@
 
 use ash::{prelude::VkResult, vk};
 
-use super::{Gpu, commands::Recorder, image::target::Target};
+use super::target::Target;
+use crate::gpu::{Gpu, commands::Recorder};
 
 /// A vertex and a pixel shader that draw triangles into one colour target.
 pub(crate) struct DrawPipeline<'g> {
