@@ -39,7 +39,7 @@ pub struct Global {
     #[arg(long, global = true, value_name = "N", default_value_t = crate::machine::sim::SHOWN_STEP, value_parser = clap::value_parser!(u64).range(..=100_000))]
     pub sim_step: u64,
     /// Release of Linux that the simulated computer runs, such as 7.2.
-    #[arg(long, global = true, value_name = "RELEASE", requires = "sim", default_value_t)]
+    #[arg(long, global = true, value_name = "RELEASE", requires = "sim", default_value_t = crate::machine::sim::SHOWN_RELEASE)]
     pub sim_linux: amdgpu_sim::KernelRelease,
     /// Read a captured tree.
     #[arg(long, global = true, value_name = "DIR", conflicts_with = "from")]

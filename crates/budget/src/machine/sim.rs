@@ -20,6 +20,9 @@ use crate::files::{Files, Memory};
 
 /// The step of the script at which a single snapshot is taken: all processes have started and VRAM is full.
 pub const SHOWN_STEP: u64 = 14;
+/// Release of Linux that a simulated computer runs unless another one is named: one whose files also tell of displaced memory that may
+/// lie in VRAM or GTT. Later ones tell of memory for VRAM alone.
+pub const SHOWN_RELEASE: KernelRelease = KernelRelease::V6_12;
 /// Steps after which the script begins again.
 const PERIOD: u64 = 40;
 /// 2026-01-01T00:00:00Z.
@@ -157,13 +160,14 @@ fn failed(error: &dyn std::fmt::Display) -> SimError {
 }
 
 impl Simulated {
-    /// Creates a computer at a step of the script. `chips` are names of chips or files of captures, separated by commas.
+    /// Creates a computer at a step of the script. `chips` are names of chips or files of captures, separated by commas. It runs
+    /// [`SHOWN_RELEASE`].
     ///
     /// # Errors
     ///
     /// [`SimError`] if there is no such chip, there are too many, or the simulator fails.
     pub fn new(chips: &str, step: u64) -> Result<Self, SimError> {
-        Self::with_release(chips, step, KernelRelease::default())
+        Self::with_release(chips, step, SHOWN_RELEASE)
     }
 
     /// Creates a computer that runs a release of Linux.

@@ -7,7 +7,7 @@ use super::features::Features;
 /// A release of Linux whose driver is simulated.
 ///
 /// Every device behaves as on Linux 6.12 but for the [`Features`](crate::Features) of later releases. The text form is the version
-/// number.
+/// number. The default is the newest release that is maintained for years.
 ///
 /// | release | minor | adds |
 /// |---|---|---|
@@ -38,7 +38,6 @@ use super::features::Features;
 #[non_exhaustive]
 pub enum KernelRelease {
     /// Linux 6.12, on which all simulated behaviour is based.
-    #[default]
     V6_12,
     /// Linux 6.13, which adds reset files in sysfs.
     V6_13,
@@ -46,7 +45,8 @@ pub enum KernelRelease {
     V6_16,
     /// Linux 6.17, which resets single rings on more chips.
     V6_17,
-    /// Linux 6.18, which lists handles and mappings.
+    /// Linux 6.18, which lists handles and mappings, and is the newest that is maintained for years.
+    #[default]
     V6_18,
     /// Linux 6.19, which has no constant engine any more.
     V6_19,
@@ -83,7 +83,7 @@ impl KernelRelease {
 
     /// Returns the newest release all of whose features are among these.
     pub(crate) fn within(features: Features) -> Self {
-        Self::ALL.into_iter().rev().find(|&release| features.contains(Features::of(release))).unwrap_or_default()
+        Self::ALL.into_iter().rev().find(|&release| features.contains(Features::of(release))).unwrap_or(Self::V6_12)
     }
 
     const fn number(self) -> &'static str {

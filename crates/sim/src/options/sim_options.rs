@@ -132,8 +132,8 @@ pub struct SimOptions {
 impl Default for SimOptions {
     fn default() -> Self {
         Self {
-            features: Features::of(KernelRelease::V6_12),
-            drm_minor: Self::REFERENCE_MINOR,
+            features: Features::of(KernelRelease::V6_18),
+            drm_minor: KernelRelease::V6_18.drm_minor(),
             lockup_timeout: LockupTimeout::DEFAULT,
             sdma: true,
             video: false,
