@@ -15,6 +15,7 @@ mod memory;
 #[expect(unsafe_code, reason = "requests for objects that the library owns")]
 mod own;
 mod ownership;
+mod page;
 mod queue;
 mod release;
 mod usage;
@@ -28,7 +29,7 @@ pub(crate) use self::{
 };
 pub use self::{
     bo::{
-        Bo, BoCreateInfo, BoMetadata, BoRequest, BoRuleError, BoWords, Gfx12Tiling, LegacyTiling, Origin, PAGE_SIZE,
+        Bo, BoCreateInfo, BoMetadata, BoRequest, BoRuleError, BoWords, Gfx12Tiling, LegacyTiling, Origin,
         SwizzleTiling, Tiling, TilingFieldError, UserMemory,
     },
     device::{
@@ -46,6 +47,7 @@ pub use self::{
     feature::Feature,
     memory::{Binding, BoundRequest, IsLent, MapOnce, Mapped, Mapping, Reservation, ResidencySet, Resident, Residents},
     ownership::HandleOwnership,
+    page::PAGE_SIZE,
     queue::{
         Blame, BoList, ChunkScratch, Chunks, Context, Loss, LossReason, PinnedClocks, Priority, StablePstate, Syncobj,
         Until, UserFence, UserRing, VmidReservation, WaitFor, wait_fences,

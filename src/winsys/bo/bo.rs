@@ -5,15 +5,15 @@ use triomphe::UniqueArc;
 
 use super::{
     block::{Block, Bo},
-    request::{BoRequest, PAGE_SIZE},
+    request::BoRequest,
 };
 use crate::uapi::{
     Answered, Argument, Errno, GEM_OP_GET_CREATE_INFO, GEM_OP_SET_PLACEMENT, GemCreate, GemCreateFlags, GemDomain,
     GemOp, GemWaitIdle,
 };
 use crate::winsys::{
-    BrokenBoRule, CreateBoError, Deadline, Device, KernelError, Subject, UsageEntry, answers, kernel::send_raw,
-    own::send,
+    BrokenBoRule, CreateBoError, Deadline, Device, KernelError, PAGE_SIZE, Subject, UsageEntry, answers,
+    kernel::send_raw, own::send,
 };
 
 /// The kernel's record of a BO's creation.

@@ -19,7 +19,7 @@ pub use self::{
     block::Bo,
     bo::BoCreateInfo,
     metadata::{BoMetadata, BoWords},
-    request::{BoRequest, PAGE_SIZE},
+    request::BoRequest,
     rule_error::BoRuleError,
     share::Origin,
     tiling::{Gfx12Tiling, LegacyTiling, SwizzleTiling, Tiling, TilingFieldError},

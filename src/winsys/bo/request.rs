@@ -2,9 +2,6 @@
 
 use crate::uapi::{GemCreateFlags, GemDomain};
 
-/// Page size of the CPU and the GPU, in bytes.
-pub const PAGE_SIZE: u64 = 4096;
-
 /// The first alignment that the kernel misinterprets, because it stores alignments in a signed 32-bit integer.
 pub(super) const ALIGNMENT_LIMIT: u64 = 1 << 31;
 

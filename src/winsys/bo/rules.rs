@@ -40,7 +40,7 @@ impl BoRequest {
         check_flags(flags, gpu)?;
         match size {
             0 => return Err(BoRuleError::ZeroSize),
-            _ if size.checked_next_multiple_of(super::PAGE_SIZE).is_none() => {
+            _ if size.checked_next_multiple_of(crate::winsys::PAGE_SIZE).is_none() => {
                 return Err(BoRuleError::SizeOverflow { size });
             }
             _ => {}

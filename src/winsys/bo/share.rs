@@ -70,7 +70,7 @@ impl Bo {
         handle: Handle,
         info: BoCreateInfo,
     ) -> Result<Self, ImportError> {
-        if info.size == 0 || !info.size.is_multiple_of(super::PAGE_SIZE) {
+        if info.size == 0 || !info.size.is_multiple_of(crate::winsys::PAGE_SIZE) {
             let reason = "not a positive number of pages";
             return Err(InvalidReply { field: "bo_size", value: info.size, reason }.into());
         }

@@ -4,13 +4,13 @@ use std::ptr::NonNull;
 
 use amdgpu_hw::num::wide;
 
-use super::{
-    block::{Block, Bo},
-    request::PAGE_SIZE,
-};
+use super::block::{Block, Bo};
 use crate::{
     uapi::{Argument, GemCreateFlags, GemDomain, GemUserptr, UserptrFlags},
-    winsys::{BoRuleError, BrokenBoRule, Device, KernelError, Misaligned, UserMemoryError, answers, kernel::send_raw},
+    winsys::{
+        BoRuleError, BrokenBoRule, Device, KernelError, Misaligned, PAGE_SIZE, UserMemoryError, answers,
+        kernel::send_raw,
+    },
 };
 
 /// A range of this process's memory for [`Bo::from_user_memory`].
