@@ -426,7 +426,7 @@ fn a_journal_that_translates_the_kernels_name_is_read() {
     }
 }
 
-/// What the page and the JSON say of an incident: the heading, the class of the cause and the name of the state.
+/// An incident as the page and the JSON tell of it: the heading, the class of the cause and the name of the state.
 type Told = (&'static str, &'static str, &'static str);
 
 /// Further logs, with the incidents that are in each.

@@ -15,7 +15,7 @@ pub struct MemoryFault {
     pub is_write: bool,
 }
 
-/// What a render backend accesses. Chips have a cache for each.
+/// A kind of memory that render backends access. Chips have a cache for each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Surface {
     /// The values of colour targets.

@@ -32,7 +32,7 @@ pub(super) struct MetaFields {
     is_pipe_aligned: bool,
 }
 
-/// What a surface stores.
+/// The contents of a surface.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Colour,

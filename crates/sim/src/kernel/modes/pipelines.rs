@@ -12,12 +12,12 @@ use super::{
 };
 use crate::{chips::Profile, features::Features};
 
-/// What planes but cursors know of colours.
+/// The properties about colours that planes have, but for cursors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Colours {
     /// Nothing.
     None,
-    /// How luma and chroma are encoded.
+    /// The encoding of luma and chroma.
     Encodings,
     /// Pipelines too.
     Pipelines,

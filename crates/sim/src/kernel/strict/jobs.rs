@@ -150,7 +150,7 @@ impl Jobs {
     }
 }
 
-/// What the CPU knows of the jobs.
+/// The jobs that have ended, and those of which the CPU knows it.
 #[derive(Debug, Default)]
 pub(super) struct Knowledge {
     ended: Mutex<Over>,

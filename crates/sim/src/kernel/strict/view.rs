@@ -45,7 +45,7 @@ pub(crate) struct Checked<'a> {
     pub(super) in_shaders: Cell<bool>,
     /// The unit and reach of the shader's accesses.
     pub(super) route: Cell<(Client, Reach)>,
-    /// What a packet's last write put where: the address, and the values before and after.
+    /// The last write of a packet: the address, and the values before and after.
     pub(super) stored: Cell<Option<(u64, Values)>>,
     /// The cache of the accesses of render backends.
     target_cache: Cell<TargetCaches>,

@@ -23,7 +23,7 @@ pub(super) struct RunningJob {
 pub(super) struct World {
     pub(super) model: Model,
     pub(super) jobs: Vec<RunningJob>,
-    /// How the last job of each ring ended.
+    /// The end of the last job of each ring.
     ended: BTreeMap<u32, RunningJob>,
     /// The operations at the end of the pipe that the last packet with a wait has ended, with the events of their packets.
     pub(super) caught_up: Vec<(Time, CacheOperation)>,

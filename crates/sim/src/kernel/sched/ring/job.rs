@@ -49,7 +49,7 @@ pub(crate) struct Job {
     pub(crate) keep: Vec<Arc<Bo>>,
     /// `true` if the job is already on the hardware ring, after the running job: it no longer sees errors of its entity.
     pub(crate) is_on_the_ring: bool,
-    /// What the CPU knew to be over when it submitted the job, in the strict mode.
+    /// The work that the CPU knew to be over when it submitted the job, in the strict mode.
     pub(crate) known: Option<Arc<Over>>,
     /// `true` if its process was killed while it was queued: it does not run.
     pub(crate) is_killed: bool,

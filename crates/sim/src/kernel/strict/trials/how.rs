@@ -42,7 +42,7 @@ impl fmt::Display for How {
 /// A change of what a packet does: what is lost, how, and what the packet does then; `None` for what is executed elsewhere.
 pub(in crate::kernel::strict) type Change = (Lost, How, Option<Deed>);
 
-/// What is known of the start of a packet.
+/// The circumstances in which a packet starts.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Start {
     /// The last event before it.

@@ -20,7 +20,7 @@ pub(super) struct Trial {
     pub(super) at: At,
     /// The packet before, if the two have changed places.
     pub(super) start: Start,
-    /// What the packet does after the one behind it, and `true` once that one has begun.
+    /// The deed that the packet does after the one behind it, and `true` once that one has begun.
     pub(super) delayed: Option<(Deed, bool)>,
     /// The last event that a weaker wait has seen.
     pub(super) weak: Time,
