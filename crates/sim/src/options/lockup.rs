@@ -65,6 +65,14 @@ impl LockupTimeout {
             _ => self.video,
         }
     }
+
+    /// Returns the time that a job on the rings of an IP may be executed for, on a kernel with these features.
+    ///
+    /// Waves and draws run some thousand times slower here than on a card, so where the default is 2 seconds, work that makes
+    /// progress has the time of earlier kernels: a real kernel would not end it. Waiting, which is as fast as on a card, has not.
+    pub(crate) fn of_work(&self, ip: Ip, features: Features) -> Duration {
+        if *self == Self::of_kernel(features) { Self::DEFAULT.of(ip).max(self.of(ip)) } else { self.of(ip) }
+    }
 }
 
 impl Default for LockupTimeout {
@@ -148,6 +156,18 @@ impl LockupTimeout {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn work_has_longer_than_waits_unless_the_time_is_chosen() {
+        let features = Features::SHORT_LOCKUP;
+        let default = LockupTimeout::of_kernel(features);
+        assert_eq!(default.of(Ip::Compute), Duration::from_secs(2));
+        assert_eq!(default.of_work(Ip::Compute, features), Duration::from_mins(1));
+        assert_eq!(default.of_work(Ip::Gfx, features), Duration::from_secs(10));
+        let chosen = LockupTimeout::all(Duration::from_millis(500));
+        assert_eq!(chosen.of_work(Ip::Compute, features), Duration::from_millis(500));
+        assert_eq!(LockupTimeout::DEFAULT.of_work(Ip::Sdma, Features::empty()), Duration::from_secs(10));
+    }
 
     fn parsed(text: &str) -> [u64; 4] {
         parsed_by(Features::empty(), text)

@@ -136,8 +136,8 @@ pub(crate) struct World {
     #[arg(long, value_name = "WIDTHxHEIGHT")]
     pub(crate) display: Option<Display>,
     /// Milliseconds that a job may run on rings of graphics, compute, SDMA and video before it counts as hung, as the
-    /// kernel's parameter of this name [default: $AMDGPU_SIM_LOCKUP_TIMEOUT, else 2000 for all, and before Linux 7.0
-    /// 10000,60000,10000,10000]
+    /// kernel's parameter of this name [default: $AMDGPU_SIM_LOCKUP_TIMEOUT, else 10000,60000,10000,10000; from Linux
+    /// 7.0 on a job that waits then has 2000]
     #[arg(long, value_name = "MS", allow_hyphen_values = true, value_parser = checked::<LockupTimeout>)]
     pub(crate) lockup_timeout: Option<String>,
     /// MiB of VRAM that the kernel itself has, which count as used [default: $AMDGPU_SIM_KERNEL_VRAM, else 0]

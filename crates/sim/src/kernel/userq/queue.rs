@@ -52,7 +52,7 @@ impl UserQueue {
     pub(crate) fn start(parts: Parts, board: Arc<Board>, gpu: Weak<dyn Recovery>) -> Result<Self, Errno> {
         // The doorbell is cleared, so that values of an earlier queue have no effect.
         parts.doorbell.write(parts.doorbell_offset, &[0; 8]);
-        let lockup_timeout = board.facts.options.lockup_timeout.of(parts.ip);
+        let lockup_timeout = board.facts.options.lockup_timeout.of_work(parts.ip, board.facts.options.features);
         let losses_at_birth = gpu.upgrade().map_or(0, |gpu| gpu.losses());
         let [is_stopping, is_hung, is_homeless] = [(); 3].map(|()| AtomicBool::new(false));
         let shared =

@@ -119,6 +119,8 @@ struct RingState {
     abandoned: AtomicBool,
     executor: Executor,
     lockup_timeout: Duration,
+    /// The time that the engine may execute a job, which is [`LockupTimeout::of_work`](crate::LockupTimeout).
+    work_timeout: Duration,
     ring_reset: RingReset,
     captures: Option<IbCaptures>,
 }
@@ -154,6 +156,7 @@ impl Ring {
             abandoned: AtomicBool::new(false),
             executor,
             lockup_timeout: board.facts.options.lockup_timeout.of(name.0),
+            work_timeout: board.facts.options.lockup_timeout.of_work(name.0, board.facts.options.features),
             ring_reset: board.ring_reset(name.0, executor),
             captures: IbCaptures::from_environment(),
             board,
@@ -493,7 +496,7 @@ impl RingState {
         }
         let hang = if stop.is_of_waves() { Hang::Waves } else { Hang::FrontEnd };
         if stop.is_early() {
-            let why = format!("{stop}: a job may run for {:?} (lockup_timeout)", self.lockup_timeout);
+            let why = format!("{stop}: a job may run for {:?} (lockup_timeout)", self.work_timeout);
             return self.time_out(job, started, &why, (hang, stop.place()));
         }
         self.time_out(job, started, stop, (hang, stop.place()))
@@ -708,14 +711,22 @@ struct Running<'r> {
     shared: &'r RingState,
     faults: &'r FaultCell,
     started: Instant,
+    /// The nanoseconds that the job has waited for values in memory.
+    waited: AtomicU64,
     /// The time of the coarse clock at which the job has run for long enough.
     deadline: u64,
 }
 
 impl<'r> Running<'r> {
     fn new(shared: &'r RingState, faults: &'r FaultCell) -> Self {
-        let time = u64::try_from(shared.lockup_timeout.as_nanos()).unwrap_or(u64::MAX);
-        Self { shared, faults, started: Instant::now(), deadline: coarse_now().saturating_add(time) }
+        let time = u64::try_from(shared.work_timeout.as_nanos()).unwrap_or(u64::MAX);
+        Self {
+            shared,
+            faults,
+            started: Instant::now(),
+            waited: AtomicU64::new(0),
+            deadline: coarse_now().saturating_add(time),
+        }
     }
 }
 
@@ -724,8 +735,11 @@ const LOOK_AGAIN: Duration = Duration::from_micros(50);
 
 impl gpu::Job for Running<'_> {
     fn keep_waiting(&self) -> bool {
+        let before = Instant::now();
         std::thread::sleep(LOOK_AGAIN);
-        !self.is_cancelled() && self.started.elapsed() < self.shared.lockup_timeout
+        let slept = u64::try_from(before.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        let waited = self.waited.fetch_add(slept, Ordering::Relaxed).saturating_add(slept);
+        !self.is_cancelled() && Duration::from_nanos(waited) < self.shared.lockup_timeout
     }
 
     fn fault(&self, fault: PageFault, place: Place) {
