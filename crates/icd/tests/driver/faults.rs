@@ -1,4 +1,4 @@
-//! `VK_KHR_device_fault`, whose structures and functions `ash` does not have.
+//! Page faults as `VK_EXT_device_fault` tells them, and `VK_KHR_device_fault`, whose structures and functions `ash` does not have.
 
 use std::{
     ffi::{c_char, c_void},
@@ -128,6 +128,52 @@ fn fault(gpu: &Gpu) -> std::ops::Range<u64> {
     // SAFETY: the queue is idle.
     unsafe { gpu.device.destroy_command_pool(pool, None) };
     address..address + (1 << 16)
+}
+
+#[test]
+fn no_fault_is_told_where_none_was() {
+    let gpu = Gpu::new("navi21");
+    let extension = ash::ext::device_fault::Device::new(&gpu.instance, &gpu.device);
+    let mut counts = vk::DeviceFaultCountsEXT::default();
+    let function = extension.fp().get_device_fault_info_ext;
+    // SAFETY: the structure is valid, and a null is allowed.
+    let result = unsafe { function(gpu.device.handle(), &raw mut counts, std::ptr::null_mut()) };
+    assert_eq!((result, counts.address_info_count), (vk::Result::SUCCESS, 0));
+}
+
+#[test]
+fn a_store_to_freed_memory_is_explained_by_what_was_there() {
+    for chip in CHIPS {
+        let gpu = Gpu::new(chip);
+        let extension = ash::ext::device_fault::Device::new(&gpu.instance, &gpu.device);
+        let function = extension.fp().get_device_fault_info_ext;
+        let place = fault(&gpu);
+        let mut counts = vk::DeviceFaultCountsEXT::default();
+        // SAFETY: the structure is valid, and a null is allowed.
+        let result = unsafe { function(gpu.device.handle(), &raw mut counts, std::ptr::null_mut()) };
+        assert_eq!(result, vk::Result::SUCCESS, "{chip}");
+        let found = (counts.address_info_count, counts.vendor_info_count, counts.vendor_binary_size);
+        assert_eq!(found, (1, 1, 0), "{chip}");
+        let (mut places, mut words) =
+            ([vk::DeviceFaultAddressInfoEXT::default()], [vk::DeviceFaultVendorInfoEXT::default()]);
+        let mut info = vk::DeviceFaultInfoEXT::default();
+        (info.p_address_infos, info.p_vendor_infos) = (places.as_mut_ptr(), words.as_mut_ptr());
+        // SAFETY: the arrays are as long as the counts say.
+        let result = unsafe { function(gpu.device.handle(), &raw mut counts, &raw mut info) };
+        assert_eq!(result, vk::Result::SUCCESS, "{chip}");
+        let told = places[0];
+        assert!(told.address_type == vk::DeviceFaultAddressTypeEXT::WRITE_INVALID, "{chip}");
+        assert!(place.contains(&told.reported_address), "{chip}: {:#x}", told.reported_address);
+        assert_eq!(told.address_precision, 4096, "{chip}");
+        assert_ne!(words[0].vendor_fault_code, 0, "{chip}");
+        let text = info.description_as_c_str().unwrap().to_str().unwrap();
+        assert!(text.contains("use after free"), "{chip}: {text}");
+
+        let mut counts = vk::DeviceFaultCountsEXT::default();
+        // SAFETY: the counts say that there are no arrays.
+        let result = unsafe { function(gpu.device.handle(), &raw mut counts, &raw mut info) };
+        assert_eq!((result, counts.address_info_count), (vk::Result::INCOMPLETE, 0), "{chip}");
+    }
 }
 
 #[test]

@@ -1,10 +1,10 @@
-//! The loader's interface, sparse buffers, clocks, faults and private data.
+//! The loader's interface, sparse buffers, clocks and private data.
 
 use ash::vk;
 use vulkan_amdgpu_winsys::loader;
 
 use crate::{
-    gpu::{CHIPS, Gpu, entry},
+    gpu::{Gpu, entry},
     sync::semaphore,
 };
 
@@ -173,72 +173,6 @@ fn clocks_are_read_together() {
     let (after, deviation) = unsafe { extension.get_calibrated_timestamps(&infos) }.unwrap();
     assert!(before.iter().zip(&after).all(|(before, after)| before <= after), "{before:?} {after:?}");
     assert!(deviation > 0);
-}
-
-#[test]
-fn no_fault_is_told_where_none_was() {
-    let gpu = Gpu::new("navi21");
-    let extension = ash::ext::device_fault::Device::new(&gpu.instance, &gpu.device);
-    let mut counts = vk::DeviceFaultCountsEXT::default();
-    let function = extension.fp().get_device_fault_info_ext;
-    // SAFETY: the structure is valid, and a null is allowed.
-    let result = unsafe { function(gpu.device.handle(), &raw mut counts, std::ptr::null_mut()) };
-    assert_eq!((result, counts.address_info_count), (vk::Result::SUCCESS, 0));
-}
-
-#[test]
-fn a_store_to_freed_memory_is_explained_by_what_was_there() {
-    for chip in CHIPS {
-        let gpu = Gpu::new(chip);
-        let extension = ash::ext::device_fault::Device::new(&gpu.instance, &gpu.device);
-        let function = extension.fp().get_device_fault_info_ext;
-        let both = gpu.buffer(gpu.host_type(), 1 << 16);
-        let asked = vk::BufferDeviceAddressInfo::default().buffer(both.0);
-        // SAFETY: the buffer is bound.
-        let address = unsafe { gpu.device.get_buffer_device_address(&asked) };
-        // SAFETY: the buffer is bound and long enough.
-        let fill = |device: &ash::Device, it| unsafe { device.cmd_fill_buffer(it, both.0, 0, vk::WHOLE_SIZE, 7) };
-        let (pool, commands) = gpu.recorded(0, fill);
-        gpu.discard(both);
-        let commands = [commands];
-        let submit = vk::SubmitInfo::default().command_buffers(&commands);
-        // SAFETY: the mistake that the test is about: the driver and the GPU cope with it, as no CPU address is involved.
-        unsafe { gpu.device.queue_submit(gpu.queue(0), &[submit], vk::Fence::null()) }.unwrap();
-        // SAFETY: the queue is live. The fault may or may not lose the device.
-        let _ = unsafe { gpu.device.queue_wait_idle(gpu.queue(0)) };
-
-        let mut counts = vk::DeviceFaultCountsEXT::default();
-        // SAFETY: the structure is valid, and a null is allowed.
-        let result = unsafe { function(gpu.device.handle(), &raw mut counts, std::ptr::null_mut()) };
-        assert_eq!(result, vk::Result::SUCCESS, "{chip}");
-        let found = (counts.address_info_count, counts.vendor_info_count, counts.vendor_binary_size);
-        assert_eq!(found, (1, 1, 0), "{chip}");
-        let (mut places, mut words) =
-            ([vk::DeviceFaultAddressInfoEXT::default()], [vk::DeviceFaultVendorInfoEXT::default()]);
-        let mut info = vk::DeviceFaultInfoEXT::default();
-        (info.p_address_infos, info.p_vendor_infos) = (places.as_mut_ptr(), words.as_mut_ptr());
-        // SAFETY: the arrays are as long as the counts say.
-        let result = unsafe { function(gpu.device.handle(), &raw mut counts, &raw mut info) };
-        assert_eq!(result, vk::Result::SUCCESS, "{chip}");
-        let place = places[0];
-        assert!(place.address_type == vk::DeviceFaultAddressTypeEXT::WRITE_INVALID, "{chip}");
-        assert!(
-            (address..address + (1 << 16)).contains(&place.reported_address),
-            "{chip}: {:#x}",
-            place.reported_address
-        );
-        assert_eq!(place.address_precision, 4096, "{chip}");
-        assert_ne!(words[0].vendor_fault_code, 0, "{chip}");
-        let text = info.description_as_c_str().unwrap().to_str().unwrap();
-        assert!(text.contains("use after free"), "{chip}: {text}");
-
-        let mut counts = vk::DeviceFaultCountsEXT::default();
-        // SAFETY: the counts say that there are no arrays.
-        let result = unsafe { function(gpu.device.handle(), &raw mut counts, &raw mut info) };
-        assert_eq!((result, counts.address_info_count), (vk::Result::INCOMPLETE, 0), "{chip}");
-        // SAFETY: the queue is idle.
-        unsafe { gpu.device.destroy_command_pool(pool, None) };
-    }
 }
 
 #[test]
