@@ -133,6 +133,8 @@ pub(crate) struct Line<'l> {
     pub(crate) form: Form,
     /// `true` if the driver wrote the line.
     pub(crate) is_driver: bool,
+    /// `true` if the line is marked as an error, and names amdgpu's module or device: other drivers use the same mark.
+    pub(crate) is_error: bool,
     /// The text.
     pub(crate) text: &'l str,
 }
@@ -165,7 +167,8 @@ impl<'l> Line<'l> {
             origin = if is_kernel { Origin::Kernel } else { Origin::Program };
             rest = if is_kernel { brackets(level(text), &mut stamp) } else { text };
         }
-        let mut line = Self { stamp, gpu: None, origin, form: Form::Other, is_driver: false, text: rest };
+        let mut line =
+            Self { stamp, gpu: None, origin, form: Form::Other, is_driver: false, is_error: false, text: rest };
         if origin == Origin::Kernel {
             line.strip_driver();
             if !line.is_driver {
@@ -198,6 +201,7 @@ impl<'l> Line<'l> {
         {
             (self.text, self.is_driver) = (rest, true);
         }
+        let mut is_own = self.gpu.is_some();
         loop {
             let text = self.text.trim_start();
             if let Some(rest) = text.strip_prefix("amdgpu: ") {
@@ -205,9 +209,12 @@ impl<'l> Line<'l> {
                 if self.form == Form::Address {
                     self.form = Form::Module;
                 }
-            } else if let Some(rest) = text.strip_prefix("*ERROR* ").or_else(|| text.strip_prefix("[drm] ")) {
+            } else if let Some(rest) = text.strip_prefix("*ERROR* ") {
+                (self.is_driver, self.is_error, self.text) = (true, is_own, rest);
+            } else if let Some(rest) = text.strip_prefix("[drm] ") {
                 (self.is_driver, self.text) = (true, rest);
             } else if let Some(rest) = text.strip_prefix("[drm:").and_then(after_function) {
+                is_own |= text.split_once(']').is_some_and(|(function, _)| function.ends_with(" [amdgpu"));
                 (self.form, self.is_driver, self.text) = (Form::Function, true, rest);
             } else if let Some((_, rest)) = text.strip_prefix("[drm ERROR :").and_then(|rest| rest.split_once("] ")) {
                 (self.is_driver, self.text) = (true, rest);

@@ -67,6 +67,8 @@ pub(crate) struct Diagnosis {
     pub(crate) notes: Vec<String>,
     /// The names of inputs that were cut off.
     pub(crate) incomplete: Vec<String>,
+    /// `true` if there is no incident, and the driver reports errors that no rule explains.
+    pub(crate) has_errors: bool,
 }
 
 /// A reader of all inputs.
@@ -80,6 +82,8 @@ pub(crate) struct Clinic {
     coredumps: Vec<(String, Place)>,
     hung: Vec<(String, Place)>,
     failed: Vec<(smoke::Failed, Place)>,
+    /// The number of the driver's errors that no rule knows, and the first of them.
+    other_errors: (u64, Option<(String, Place)>),
     reports: u32,
     /// The state of reading lines one by one.
     live: Reading,
@@ -249,9 +253,18 @@ impl Clinic {
         {
             self.notes.push("no check failed".to_owned());
         }
-        let Self { inputs, notes, incomplete, gatherer, .. } = self;
+        let Self { inputs, mut notes, incomplete, gatherer, other_errors, .. } = self;
         let (incidents, dropped) = gatherer.finish();
-        Diagnosis { incidents, dropped, inputs, notes, incomplete }
+        let has_errors = incidents.is_empty() && other_errors.0 > 0;
+        if let (count, Some((text, Place { line, input }))) = other_errors
+            && has_errors
+        {
+            let place =
+                if inputs.len() > 1 { format!("{}, line {line}", inputs[input]) } else { format!("line {line}") };
+            let lines = if count == 1 { "1 error".to_owned() } else { format!("{count} errors") };
+            notes.push(format!("{lines} of amdgpu that no rule explains, the first: {text} [{place}]"));
+        }
+        Diagnosis { incidents, dropped, inputs, notes, incomplete, has_errors }
     }
 
     fn report(&mut self, input: usize, reader: impl Read) -> io::Result<()> {
@@ -411,6 +424,11 @@ impl Clinic {
             || message.is_none() && line.is_driver && message::is_cut(line.text)
         {
             self.cut(place);
+        }
+        if line.is_error && matches!(message, None | Some(Message::DisplayFirmware(_) | Message::Psp { .. })) {
+            let (count, first) = &mut self.other_errors;
+            *count += 1;
+            first.get_or_insert_with(|| (message::short(line.text), place));
         }
         if let Some(message) = message {
             self.gatherer.line(line, message, place);

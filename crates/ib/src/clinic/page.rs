@@ -24,7 +24,8 @@ pub(crate) fn page(diagnosis: &Diagnosis, is_verbose: bool) -> String {
     let mut text = String::new();
     let all = &diagnosis.incidents;
     if all.is_empty() {
-        let found = format!("no trouble of amdgpu found in {}", inputs(diagnosis));
+        let kind = if diagnosis.has_errors { "hang" } else { "trouble" };
+        let found = format!("no {kind} of amdgpu found in {}", inputs(diagnosis));
         let _ = match diagnosis.incomplete.as_slice() {
             [] => writeln!(text, "{found}"),
             [one] => writeln!(text, "{found}, but {one} is incomplete: nothing is known of the rest"),

@@ -182,6 +182,29 @@ fn counts_of_no_errors_and_counters_of_all_ones_are_no_certain_errors() {
 }
 
 #[test]
+fn errors_that_lead_to_no_incident_are_told_and_those_of_other_drivers_are_not() {
+    let read = |text: &str| {
+        let mut clinic = Clinic::default();
+        clinic.read("log", text.as_bytes()).unwrap();
+        let diagnosis = clinic.finish();
+        (page(&diagnosis, false), diagnosis.notes)
+    };
+    let unknown = "[ 3.1] amdgpu 0000:c1:00.0: [drm] *ERROR* dc_dmub_srv_log_diagnostic_data: DMCUB error - collecting diagnostic data\n\
+                   [ 3.2] [drm:amdgpu_something [amdgpu]] *ERROR* of a release to come\n";
+    let (text, notes) = read(unknown);
+    assert!(text.starts_with("no hang of amdgpu found in log\n"), "{text}");
+    assert_eq!(notes.len(), 1);
+    assert!(notes[0].starts_with("2 errors of amdgpu that no rule explains, the first: dc_dmub_srv"), "{notes:?}");
+    assert!(notes[0].ends_with("[line 1]"), "{notes:?}");
+
+    let other = "[ 3.2] [drm:intel_dp_aux_xfer [i915]] *ERROR* AUX A timed out\n";
+    assert_eq!(read(other), ("no trouble of amdgpu found in log\n".to_owned(), Vec::new()));
+    let incident =
+        format!("{unknown}[ 9.0] amdgpu 0000:c1:00.0: ring sdma0 timeout, signaled seq=7000, emitted seq=7002\n");
+    assert!(read(&incident).1.is_empty());
+}
+
+#[test]
 fn registers_of_all_ones_are_those_of_a_gpu_that_is_gone() {
     let line = "[ 4001.3] amdgpu 0000:03:00.0: SMU: No response msg_reg: ffffffff resp_reg: ffffffff\n";
     let found = cause(&only(line));
