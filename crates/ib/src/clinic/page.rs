@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::{
     Diagnosis,
-    incident::{End, Incident, Kind, Place},
+    incident::{End, Incident, Kind, Place, Step},
     kernel::RingKind,
     message::Process,
     rules::{Cause, Class, Confidence, cause},
@@ -266,21 +266,31 @@ fn process(incident: &Incident) -> String {
     }
 }
 
-/// Returns the steps of the reset with results and durations.
+/// Returns the steps of the reset with results and durations. The way of resetting the whole GPU is a part of that step, whose result
+/// the kernel tells later.
 fn steps(incident: &Incident) -> String {
-    let one = |step: &super::incident::Step| {
+    const WHOLE: &str = "reset of the whole GPU";
+    let has_whole = incident.steps.iter().any(|step| step.text == WHOLE);
+    let method = incident.method.filter(|_| has_whole);
+    let is_method = |step: &&Step| method.is_some_and(|method| step.text == format!("{method} reset"));
+    let one = |step: &Step| {
         let took = step.end.zip(step.stamp).and_then(|(end, start)| end.since(start));
         let took = took.map(|took| format!(" after {}", seconds(took))).unwrap_or_default();
+        let text = match method {
+            Some(method) if step.text == WHOLE => format!("{WHOLE} ({method})"),
+            _ => step.text.clone(),
+        };
         match step.is_done {
-            Some(true) => format!("{}: succeeded{took}", step.text),
-            Some(false) if step.text.starts_with("failed") => step.text.clone(),
-            Some(false) => format!("{}: failed{took}", step.text),
-            None => step.text.clone(),
+            Some(true) => format!("{text}: succeeded{took}"),
+            Some(false) if text.starts_with("failed") => text,
+            Some(false) => format!("{text}: failed{took}"),
+            None => text,
         }
     };
-    let mut parts: Vec<_> = incident.steps.iter().take(8).map(one).collect();
-    if incident.steps.len() > 8 {
-        parts.push(format!("{} more", incident.steps.len() - 8));
+    let shown: Vec<_> = incident.steps.iter().filter(|step| !is_method(step)).collect();
+    let mut parts: Vec<_> = shown.iter().take(8).map(|step| one(step)).collect();
+    if shown.len() > 8 {
+        parts.push(format!("{} more", shown.len() - 8));
     }
     let count = incident.reset_count.map(|count| format!("; reset number {count} since boot")).unwrap_or_default();
     let source = incident.source.map(|source| {

@@ -182,6 +182,19 @@ fn counts_of_no_errors_and_counters_of_all_ones_are_no_certain_errors() {
 }
 
 #[test]
+fn the_way_of_a_reset_is_told_with_its_result() {
+    let mut clinic = Clinic::default();
+    let log = "[ 9.0] amdgpu 0000:03:00.0: GPU reset begin!. Source:  3\n[ 9.5] amdgpu 0000:03:00.0: MODE1 reset\n\
+               [ 12.0] amdgpu 0000:03:00.0: GPU reset(2) succeeded!\n";
+    clinic.read("log", log.as_bytes()).unwrap();
+    let text = page(&clinic.finish(), false);
+    assert!(
+        text.contains("resets      reset of the whole GPU (MODE1): succeeded after 3.0 s; reset number 2"),
+        "{text}"
+    );
+}
+
+#[test]
 fn errors_that_lead_to_no_incident_are_told_and_those_of_other_drivers_are_not() {
     let read = |text: &str| {
         let mut clinic = Clinic::default();
