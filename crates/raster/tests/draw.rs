@@ -276,6 +276,30 @@ fn depth_lets_nearer_pixels_pass_and_keeps_them() {
 }
 
 #[test]
+fn depth_is_clamped_to_the_viewport_s_range_unless_the_clamp_is_off() {
+    // DISABLE_VIEWPORT_CLAMP of DB_RENDER_OVERRIDE. What is not clamped keeps its bits, as drivers that copy depth by draws need it.
+    for (clamp, z, expected) in [
+        (0, 2.5, 0.75),
+        (0, -2.5, 0.25),
+        (0, 0.5, 0.5),
+        (1 << 16, 2.5, 2.5),
+        (1 << 16, -2.5, -2.5),
+        (1 << 16, 0.5, 0.5),
+    ] {
+        let ram = Ram::new();
+        let mut registers = with_depth();
+        // No planes cut at the nearest and the farthest depth; the test always passes.
+        set(&mut registers, "PA_CL_CLIP_CNTL", 1 << 19 | 3 << 26);
+        set(&mut registers, "DB_DEPTH_CONTROL", 2 | 4 | 7 << 4);
+        set(&mut registers, "PA_SC_VPORT_ZMIN_0", 0.25_f32.to_bits());
+        set(&mut registers, "PA_SC_VPORT_ZMAX_0", 0.75_f32.to_bits());
+        set(&mut registers, "DB_RENDER_OVERRIDE", clamp);
+        run(&registers, &ram, &half(z, [1.0; 3], [RED; 3]));
+        assert_eq!(f32::from_bits(ram.word(DEPTH + 4 * (SIDE * 40 + 3) as u64)), expected, "{clamp:#x} {z}");
+    }
+}
+
+#[test]
 fn discarded_pixels_write_neither_colour_nor_depth() {
     let ram = Ram::new();
     for at in 0..SIDE * SIDE {

@@ -115,6 +115,11 @@ impl Case {
         }
     }
 
+    /// Returns `true` if depths of 32 bits are copied.
+    pub(super) fn has_float_depths(&self) -> bool {
+        self.aspect == DEPTH && matches!(self.format, F::D32_SFLOAT | F::D32_SFLOAT_S8_UINT)
+    }
+
     /// Returns the size of the image.
     pub(super) const fn shape(&self) -> &Shape {
         &self.shape

@@ -1,7 +1,7 @@
 //! Copies of images, with every byte of their memory compared with what the layouts say.
 //!
-//! RADV copies images with compute shaders on a compute queue, with draws on a graphics queue, which are left out because the simulator
-//! does not draw all levels of depth right, and with SDMA on a transfer queue (Mesa 25.0.7, `radv_meta_copy.c` and `radv_sdma.c`).
+//! RADV copies images with compute shaders on a compute queue, with draws on a graphics queue, and with SDMA on a transfer queue (Mesa
+//! 25.0.7, `radv_meta_copy.c` and `radv_sdma.c`).
 
 mod cases;
 pub(super) mod compressed;
@@ -57,10 +57,7 @@ impl Counts {
 }
 
 /// Finds the layouts of the device.
-fn layouts(gpu: &Gpu, lane: &Lane) -> Result<Layouts, Stop> {
-    if lane.kind == QueueKind::Graphics && gpu.is_radv() {
-        return skip("RADV would draw, which the simulator does not do right for all levels of depth");
-    }
+fn layouts(gpu: &Gpu) -> Result<Layouts, Stop> {
     Layouts::new(gpu).map_or_else(|| skip("no layouts of this device"), Ok)
 }
 
@@ -111,6 +108,21 @@ impl Laid<'_> {
     }
 }
 
+/// Returns bytes for a case: any, but depths of 32 bits from 0 to 1.
+///
+/// Vulkan allows others only with `VK_EXT_depth_range_unrestricted` (VUID-vkCmdCopyBufferToImage-pRegions-07931). Without it RADV has the
+/// hardware clamp them where it copies by draws (Mesa 25.0.7 `radv_cmd_buffer.c`, `radv_get_depth_clamp_mode`).
+fn contents(case: &Case, len: usize, seed: u8) -> Vec<u8> {
+    let mut bytes = pattern(len, seed);
+    if case.has_float_depths() {
+        let (depths, _) = bytes.as_chunks_mut();
+        for depth in depths {
+            *depth = (u32::from_le_bytes(*depth) % (1_f32.to_bits() + 1)).to_le_bytes();
+        }
+    }
+    bytes
+}
+
 fn buffer<'g>(gpu: &'g Gpu, bytes: &[u8]) -> Result<Buffer<'g>, Stop> {
     let buffer = gpu.buffer(bytes.len() as u64, MemoryPlace::Host).doing("make a host buffer")?;
     buffer.memory().write(0, bytes);
@@ -118,14 +130,14 @@ fn buffer<'g>(gpu: &'g Gpu, bytes: &[u8]) -> Result<Buffer<'g>, Stop> {
 }
 
 fn upload(gpu: &Gpu, lane: &Lane) -> Outcome {
-    let layouts = layouts(gpu, lane)?;
+    let layouts = layouts(gpu)?;
     let mut counts = Counts::default();
     for case in CASES {
         let Some(laid) = laid(gpu, lane, &layouts, case)? else { continue };
         let mut expected = vec![BEFORE; laid.texels.bytes()];
         laid.fill(&expected);
         for (piece, seed) in case.pieces(laid.texels.block()).iter().zip(1..) {
-            let bytes = pattern(laid.texels.rows(piece).1, seed);
+            let bytes = contents(case, laid.texels.rows(piece).1, seed);
             let rows = buffer(gpu, &bytes)?;
             let work = gpu.submit(lane, &Order::free(), |record| {
                 record.copy_to_image(&rows, piece.rows, &laid.image, &piece.part);
@@ -142,11 +154,11 @@ fn upload(gpu: &Gpu, lane: &Lane) -> Outcome {
 }
 
 fn download(gpu: &Gpu, lane: &Lane) -> Outcome {
-    let layouts = layouts(gpu, lane)?;
+    let layouts = layouts(gpu)?;
     let mut counts = Counts::default();
     for (case, seed) in CASES.iter().zip(1..) {
         let Some(laid) = laid(gpu, lane, &layouts, case)? else { continue };
-        let tiled = pattern(laid.texels.bytes(), seed);
+        let tiled = contents(case, laid.texels.bytes(), seed);
         laid.fill(&tiled);
         for piece in &case.pieces(laid.texels.block()) {
             let mut expected = vec![BEFORE; laid.texels.rows(piece).1];
@@ -167,12 +179,12 @@ fn download(gpu: &Gpu, lane: &Lane) -> Outcome {
 }
 
 fn between(gpu: &Gpu, lane: &Lane) -> Outcome {
-    let layouts = layouts(gpu, lane)?;
+    let layouts = layouts(gpu)?;
     let mut counts = Counts::default();
     for (case, seed) in CASES.iter().zip(1..) {
         let Some(from) = laid(gpu, lane, &layouts, case)? else { continue };
         let Some(to) = laid(gpu, lane, &layouts, case)? else { continue };
-        let tiled = pattern(from.texels.bytes(), seed);
+        let tiled = contents(case, from.texels.bytes(), seed);
         let mut expected = vec![BEFORE; to.texels.bytes()];
         from.fill(&tiled);
         to.fill(&expected);
@@ -193,4 +205,28 @@ fn between(gpu: &Gpu, lane: &Lane) -> Outcome {
         counts.images += 1;
     }
     Ok(counts.figures())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn depths_of_32_bits_are_from_0_to_1_and_reach_into_every_byte() {
+        let case = CASES.iter().find(|case| case.name == "layers with levels of depth").expect("a case");
+        let bytes = contents(case, 1 << 16, 1);
+        let depths = bytes.as_chunks().0.iter().map(|depth| f32::from_le_bytes(*depth));
+        assert!(depths.clone().all(|depth| (0.0..=1.0).contains(&depth)));
+        assert!(depths.clone().any(|depth| depth > 0.5) && depths.clone().any(|depth| depth < 0.001));
+        for byte in 0..3 {
+            assert!((0..=255).all(|value| bytes.iter().skip(byte).step_by(4).any(|found| *found == value)));
+        }
+    }
+
+    #[test]
+    fn bytes_of_everything_but_depths_of_32_bits_are_any() {
+        for case in CASES.iter().filter(|case| !case.has_float_depths()) {
+            assert_eq!(contents(case, 1001, 3), pattern(1001, 3), "{}", case.name);
+        }
+    }
 }
