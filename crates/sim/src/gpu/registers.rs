@@ -7,7 +7,21 @@ use amdgpu_packets::{dump, pm4::Register};
 
 /// The values of an engine's registers. Registers that were never written are zero.
 #[derive(Clone, Debug, Default)]
-pub struct Registers(BTreeMap<Register, u32>);
+pub struct Registers {
+    written: BTreeMap<Register, Value>,
+    /// The number of the job, that in which all context registers were cleared last, and that for which all were restored.
+    job: u64,
+    cleared: u64,
+    restored: u64,
+}
+
+/// The value of a register.
+#[derive(Clone, Copy, Debug)]
+struct Value {
+    value: u32,
+    /// The number of the job that wrote it.
+    job: u64,
+}
 
 /// The ranges of the register space that user streams can access, by byte offset.
 ///
@@ -20,32 +34,46 @@ pub(super) const USER_CONFIG: std::ops::Range<u32> = 0x30000..0x40000;
 
 impl Registers {
     pub(super) const fn new() -> Self {
-        Self(BTreeMap::new())
+        Self { written: BTreeMap::new(), job: 0, cleared: u64::MAX, restored: u64::MAX }
+    }
+
+    /// Begins a job, which has written no registers.
+    pub(super) const fn begin_job(&mut self) {
+        self.job += 1;
     }
 
     /// Returns the value of the register; zero if it was never written.
     pub fn get(&self, register: Register) -> u32 {
-        self.0.get(&register).copied().unwrap_or_default()
+        self.written(register).unwrap_or_default()
     }
 
     /// Returns the value of the register; `None` if it was never written.
     pub fn written(&self, register: Register) -> Option<u32> {
-        self.0.get(&register).copied()
+        self.written.get(&register).map(|written| written.value)
+    }
+
+    /// Returns `true` if the current job has written the register, has reset it with all context registers, or has found it as its
+    /// queue left it. Others have the value of another job, which may be that of another process.
+    pub fn is_set(&self, register: Register) -> bool {
+        self.written.get(&register).is_some_and(|written| written.job == self.job)
+            || self.restored == self.job
+            || self.cleared == self.job && within(&CONTEXT, register)
     }
 
     pub(super) fn set(&mut self, register: Register, value: u32) {
-        self.0.insert(register, value);
+        self.written.insert(register, Value { value, job: self.job });
     }
 
     /// Resets the context registers.
     pub(super) fn clear_context(&mut self) {
-        self.0.retain(|register, _| !within(&CONTEXT, *register));
+        self.written.retain(|register, _| !within(&CONTEXT, *register));
+        self.cleared = self.job;
     }
 
     /// Replaces the context registers with those of `from`.
     pub(super) fn restore_context(&mut self, from: &Self) {
         self.clear_context();
-        self.0.extend(from.0.iter().filter(|(register, _)| within(&CONTEXT, **register)));
+        self.written.extend(from.written.iter().filter(|(register, _)| within(&CONTEXT, **register)));
     }
 
     /// Returns the contents of a shadow area: the user configuration registers, the context registers and the persistent
@@ -57,6 +85,7 @@ impl Registers {
 
     /// Takes the registers of a shadow area.
     pub(super) fn load_shadow(&mut self, area: &[u32]) {
+        self.restored = self.job;
         for (register, &value) in shadowed().zip(area) {
             if value != self.get(register) {
                 self.set(register, value);
@@ -66,10 +95,10 @@ impl Registers {
 
     /// Returns the written registers as text, with a line for each: name, value and non-zero fields.
     pub fn shown(&self, level: GfxLevel) -> String {
-        let line = |(register, value): (&Register, &u32)| {
-            format!("\n    {}", dump::register(4 * register.index(), Some(*value), level.into()))
+        let line = |(register, written): (&Register, &Value)| {
+            format!("\n    {}", dump::register(4 * register.index(), Some(written.value), level.into()))
         };
-        self.0.iter().map(line).collect()
+        self.written.iter().map(line).collect()
     }
 
     /// Returns `true` if a user stream may write the register. Configuration registers can only be written on GFX6, which has no
@@ -111,7 +140,7 @@ mod tests {
         }
         after.set(shadowed[0], 99);
         after.load_shadow(&before.to_shadow());
-        assert_eq!(after.0, before.0);
+        assert_eq!(after.to_shadow(), before.to_shadow());
     }
 
     #[test]

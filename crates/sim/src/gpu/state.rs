@@ -110,6 +110,17 @@ impl State {
         &self.registers
     }
 
+    /// Begins a job, which has set no registers.
+    pub(crate) const fn begin_job(&mut self) {
+        self.registers.begin_job();
+    }
+
+    /// Sets a register, as a packet does.
+    #[cfg(test)]
+    pub(crate) fn set_register(&mut self, register: Register, value: u32) {
+        self.registers.set(register, value);
+    }
+
     /// Takes the registers of a shadow area ([`Registers::to_shadow`]).
     pub(crate) fn load_shadow(&mut self, area: &[u32]) {
         self.registers.load_shadow(area);

@@ -22,7 +22,8 @@ const ACTS: [&[Act]; 2] = [&[Act::Store(7)], &[Act::Store(8)]];
 
 fn record(rig: &Rig, queue: &Queue, record: impl FnOnce(&mut Stream<Target>)) -> CommandList {
     let amdgpu_winsys::cs::Target::Pm4(target) = queue.target() else { panic!("not a PM4 ring") };
-    let mut stream = Stream::new(&rig.device, target, 256).unwrap();
+    let mut stream = Stream::new(&rig.device, target, 2048).unwrap();
+    crate::registers::set_all(&mut stream);
     record(&mut stream);
     stream.finish().unwrap()
 }

@@ -6,6 +6,7 @@ mod fronts;
 mod jobs;
 mod late;
 mod order;
+mod registers;
 mod submission;
 mod targets;
 mod trials;
@@ -88,9 +89,17 @@ impl Rig {
         self.memory.map().unwrap().load_u32(offset).unwrap()
     }
 
-    /// Records and runs a job.
+    /// Records and runs a job, which sets the registers of its work first.
     fn run(&self, record: impl FnOnce(&mut Stream<Target>)) {
-        let mut stream = Stream::new(&self.device, self.target(), 256).unwrap();
+        self.run_bare(|stream| {
+            registers::set_all(stream);
+            record(stream);
+        });
+    }
+
+    /// Records and runs a job.
+    fn run_bare(&self, record: impl FnOnce(&mut Stream<Target>)) {
+        let mut stream = Stream::new(&self.device, self.target(), 2048).unwrap();
         record(&mut stream);
         let list = stream.finish().unwrap();
         let memory = [self.memory.binding().clone()];

@@ -151,6 +151,9 @@ pub trait CacheObserver {
     /// Called for packets whose order matters.
     fn signal(&self, signal: Signal);
 
+    /// Called for draws and dispatches, with the names of registers on which they depend and that the job has not set.
+    fn unset(&self, registers: &[&str]);
+
     /// Called before (`true`) and after (`false`) shaders access memory.
     fn shaders(&self, are_running: bool);
 

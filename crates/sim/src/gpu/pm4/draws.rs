@@ -176,6 +176,10 @@ impl Engine {
         tracing::trace!(place = %step.place(), ?work);
         if let Some(observer) = step.port.env().observer {
             observer.signal(Signal::Work);
+            let unset = self.unset(&work, step);
+            if !unset.is_empty() {
+                observer.unset(&unset);
+            }
         }
         self.issue(work, step.port)
     }

@@ -7,6 +7,7 @@ mod execute;
 mod flow;
 mod late;
 mod memory;
+mod needs;
 mod registers;
 mod signals;
 

@@ -151,7 +151,7 @@ impl Shaders for Interpreter {
         if scene.place.packet.starts_with("DISPATCH_TASKMESH") || grid.program == GpuVa::NULL {
             return Ok(());
         }
-        let dispatch = dispatch(target.level, grid, scene.state, self.chip.as_ref());
+        let dispatch = dispatch(target.level, grid, scene.state, self.chip.as_ref(), self.limits.undefined);
         let limits = Limits { flaw: scene.job.flaw(), ..self.limits };
         match self.execute(&dispatch, scene, limits) {
             Outcome::Done(_) => Ok(()),
@@ -182,11 +182,22 @@ fn whole_threads(level: GfxLevel, size: u32) -> u32 {
     size & if level >= GfxLevel::Gfx12 { 0x1fff } else { 0xffff }
 }
 
-/// Returns the dispatch for the values of registers.
-fn dispatch(level: GfxLevel, grid: &Dispatch, state: &State, chip: Option<&Chip>) -> amdgpu_waves::Dispatch {
+/// Returns the dispatch for the values of registers. With a `seed`, those that the job has not set have values of it, as another process
+/// may have left them.
+fn dispatch(
+    level: GfxLevel,
+    grid: &Dispatch,
+    state: &State,
+    chip: Option<&Chip>,
+    seed: Option<u64>,
+) -> amdgpu_waves::Dispatch {
     let at = |register: NamedRegister, index: u32| {
-        let first = register.offset(level).and_then(Register::at_byte);
-        first.map_or(0, |first| state.register(Register::new(first.index() + index)))
+        let Some(first) = register.offset(level).and_then(Register::at_byte) else { return 0 };
+        let place = Register::new(first.index() + index);
+        match seed.filter(|_| !state.registers().is_set(place)) {
+            Some(seed) => (seed as u32).wrapping_mul(place.index()) | 1,
+            None => state.register(place),
+        }
     };
     let is_set = |bit: u32| grid.initiator & bit != 0;
     let sizes = [0, 1, 2].map(|axis| at(COMPUTE_NUM_THREAD_X, axis));
@@ -223,6 +234,23 @@ fn dispatch(level: GfxLevel, grid: &Dispatch, state: &State, chip: Option<&Chip>
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn with_a_seed_registers_that_the_job_has_not_set_have_no_value_of_an_earlier_job() {
+        let level = GfxLevel::Gfx10;
+        let grid = Dispatch { groups: [1; 3], program: GpuVa::NULL, number: 0, initiator: 1 };
+        let place = |register: NamedRegister| register.offset(level).and_then(Register::at_byte).unwrap();
+        let mut state = State::new();
+        state.set_register(place(COMPUTE_NUM_THREAD_X), 64);
+        state.begin_job();
+        state.set_register(place(COMPUTE_PGM_RSRC1), 5);
+        let of = |seed: Option<u64>| dispatch(level, &grid, &state, None, seed);
+        assert_eq!((of(None).threads[0], of(None).resources[0], of(None).start), (64, 5, [0; 3]));
+        let garbage = of(Some(SEED));
+        assert_ne!(garbage.threads[0], 64);
+        assert!(garbage.start.iter().all(|start| *start != 0) && garbage.user_data[3] != 0);
+        assert_eq!((garbage.resources[0], garbage.user_data), (5, of(Some(SEED)).user_data));
+    }
 
     #[test]
     fn the_interleaving_of_threads_on_gfx12_is_not_part_of_their_number() {

@@ -184,6 +184,8 @@ impl CacheObserver for Ahead<'_> {
         }
     }
 
+    fn unset(&self, _: &[&str]) {}
+
     fn shaders(&self, are_running: bool) {
         self.in_shaders.set(are_running);
         self.client.set(Client::Vector);

@@ -79,6 +79,18 @@ impl CacheObserver for Checked<'_> {
         self.caches.act(Deed::Signal(signal), &at);
     }
 
+    /// Registers keep what another process has left on the ring. Those of MEC are those of a queue that processes share.
+    fn unset(&self, registers: &[&str]) {
+        let Some(place) = self.place.get() else { return };
+        let later = text::packet(&place, self.job, Agent::Engine);
+        let missing = format!(
+            "{} in the same submission: they have the values of another process (ac_init_compute_preamble_state, \
+             ac_init_graphics_preamble_state)",
+            registers.join(", ")
+        );
+        self.caches.report(HazardKind::Submission, None, String::new(), later, missing);
+    }
+
     fn shaders(&self, are_running: bool) {
         self.in_shaders.set(are_running);
         self.route.set((Client::Vector, Reach::Unit));

@@ -349,6 +349,7 @@ impl RingState {
         let timed = (job.meter.start(), self.board.power.activity.start(self.name.0));
         let running = Running::new(self, &job.faults);
         let mut state = std::mem::take(&mut *job.entity.gpu.lock());
+        state.begin_job();
         if let Some(shadow) = job.shadow {
             self.note_shadow(&job, shadow.begin(&mut state, &job.space));
         }
