@@ -15,6 +15,15 @@ use crate::equation::Equation;
 use crate::error::{AddrError, Cause, invalid};
 use crate::tables::{PatternSet, gfx10 as t10, gfx11 as t11};
 
+/// Whose meta blocks count, where the two differ: in R modes of GFX11 with 8 samples.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Blocks {
+    /// Those that Mesa 25.0.7 makes room for, up to twice as large as they need to be.
+    Reserved,
+    /// Those that the hardware reads. Mesa 26.2.6 makes room for no more on any chip, and it is a driver that runs on them.
+    Read,
+}
+
 /// A meta block: the base-2 logarithm of its size in bytes, and its dimensions.
 pub(super) struct Block {
     pub(super) bytes_log2: u32,
@@ -26,7 +35,7 @@ const fn arrays(chip: &Chip) -> i32 {
     chip.config.packers.saturating_sub(1) as i32
 }
 
-pub(super) fn block(chip: &Chip, image: &MetaImage) -> Block {
+pub(super) fn block(chip: &Chip, image: &MetaImage, blocks: Blocks) -> Block {
     let dcc = image.kind == MetaKind::Dcc;
     let rb_plus = chip.level() >= GfxLevel::Gfx10_3;
     let gfx11 = chip.level() >= GfxLevel::Gfx11;
@@ -92,7 +101,7 @@ pub(super) fn block(chip: &Chip, image: &MetaImage) -> Block {
             bits = bits.max(11 + used);
         }
         let compressed = most.min(samples);
-        if render && compressed > 1 && rotate >= 1 {
+        if render && compressed > 1 && rotate >= 1 && !(gfx11 && blocks == Blocks::Read) {
             bits = bits.max(8 + pipes + rotate.max(compressed - 1));
         }
         bits
@@ -119,7 +128,7 @@ fn normalise(image: &MetaImage) -> MetaImage {
     MetaImage { pipe_aligned: image.pipe_aligned || image.kind != MetaKind::Dcc, ..*image }
 }
 
-pub(super) fn layout(chip: &Chip, image: &MetaImage) -> Result<MetaLayout, AddrError> {
+pub(super) fn layout(chip: &Chip, image: &MetaImage, blocks: Blocks) -> Result<MetaLayout, AddrError> {
     let mode = image.mode;
     let refuse = invalid(Cause::Mode(u32::from(mode.number())));
     if mode.block_bits(chip) == 0 {
@@ -141,7 +150,7 @@ pub(super) fn layout(chip: &Chip, image: &MetaImage) -> Result<MetaLayout, AddrE
     }
     let image = &normalise(image);
     let thick = mode.is_thick(chip.level(), image.dimension);
-    let block = block(chip, image);
+    let block = block(chip, image, blocks);
     let [w, h, d] = block.size;
     let block_bytes = 1u32 << block.bytes_log2;
     let pitch = align(image.width, w);

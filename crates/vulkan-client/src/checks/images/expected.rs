@@ -19,9 +19,10 @@ use crate::{
     outcome::{Doing, Stop, fail},
 };
 
-/// The first major release of RADV after 25.0 whose choice of blocks is known: on GFX11 and later its images of one sample have none of
-/// 256 KiB (Mesa 26.2.6, `gfx9_get_preferred_swizzle_mode` and `gfx12_select_swizzle_mode`).
-const SMALL_BLOCKS: u32 = 26;
+/// The first major release of RADV after 25.0 whose layouts are known. On GFX11 and later its images of one sample have no blocks of
+/// 256 KiB (Mesa 26.2.6, `gfx9_get_preferred_swizzle_mode` and `gfx12_select_swizzle_mode`), and on all generations depth that is not
+/// drawn to has no HTILE, so that GFX8 need not lay it out for texture units that read HTILE.
+const NEWER: u32 = 26;
 
 /// The layouts of a device's images, in the order of their creation.
 pub(super) struct Layouts {
@@ -30,8 +31,8 @@ pub(super) struct Layouts {
     spreads: bool,
     /// Images so far that took a number for that: RADV counts them for each device.
     spread: Cell<u32>,
-    /// `true` if the driver is RADV 26 or later, which gives blocks of 256 KiB to images with several samples only.
-    small_blocks: bool,
+    /// `true` if the driver is RADV 26 or later.
+    is_newer: bool,
 }
 
 /// The texels of an image.
@@ -49,8 +50,8 @@ impl Layouts {
     /// Finds the chip; `None` where the device is none of those whose layouts are known.
     pub(super) fn new(gpu: &Gpu) -> Option<Self> {
         let chip = Importer::new(gpu)?.chip()?;
-        let small_blocks = gpu.radv_release().is_some_and(|release| release >= SMALL_BLOCKS);
-        Some(Self { chip, spreads: gpu.is_radv(), spread: Cell::new(0), small_blocks })
+        let is_newer = gpu.radv_release().is_some_and(|release| release >= NEWER);
+        Some(Self { chip, spreads: gpu.is_radv(), spread: Cell::new(0), is_newer })
     }
 
     /// Returns the generation of the chip.
@@ -106,8 +107,12 @@ impl Layouts {
         };
         let index = (self.spreads && !image.format.is_depth_or_stencil()).then(|| self.spread.get());
         let mut config = image.surface_in(self.chip.level(), &ImageMemory::default(), index);
-        if self.small_blocks && shape.samples == 1 {
+        if self.is_newer && shape.samples == 1 {
             config.usage |= SurfaceUsage::PREFER_64K_ALIGNMENT;
+        }
+        if self.is_newer && !kind.usage.contains(vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT) {
+            config.usage |= SurfaceUsage::NO_HTILE;
+            config.usage.remove(SurfaceUsage::TC_COMPATIBLE_HTILE);
         }
         if is_plane {
             // Source: Mesa 25.0.7 `radv_image_create_layout`.
@@ -120,7 +125,7 @@ impl Layouts {
         if layout.takes_index {
             self.spread.set(self.spread.get() + 1);
         }
-        if self.small_blocks
+        if self.is_newer
             && self.chip.level() >= GfxLevel::Gfx12
             && let Some(index) = config.surface_index
             && layout.takes_index
