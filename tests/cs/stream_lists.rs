@@ -1,13 +1,13 @@
 //! Streams run within others, used again, annotated, and short of memory.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use crate::{
     record::lists::{compute, dwords, gfx, run, store, tails},
     support::{chip, chips, device, host_memory, job_time, queue},
 };
 use amdgpu_layers::FaultInjector;
-use amdgpu_sim::{SimDevice, SimKernel, SimOptions};
+use amdgpu_sim::{LockupTimeout, SimDevice, SimKernel, SimOptions};
 use amdgpu_winsys::{
     cs::{
         self, CommandList, Execution, IbPlacement, IbPool, Inclusion, Language, NotOneIb, Packet, PacketBuf, Preambles,
@@ -393,8 +393,9 @@ fn an_error_that_is_recorded_is_answered_at_the_end() {
 #[test]
 fn an_ib_grows_to_the_dwords_that_the_packet_can_say_and_one_packet_may_fill_it() {
     for (name, ip) in [("pitcairn", Ip::Gfx), ("navi31", Ip::Compute), ("vega10", Ip::Sdma)] {
-        let device = SimDevice::new(chip(name), SimOptions::default());
-        let device = Device::new(device.open()).unwrap();
+        // A machine with other work may be slow with a million dwords.
+        let options = SimOptions { lockup_timeout: LockupTimeout::all(Duration::MAX), ..SimOptions::default() };
+        let device = Device::new(SimDevice::new(chip(name), options).open()).unwrap();
         let list = match Target::new(device.info().gfx_level, ip) {
             Some(Target::Pm4(target)) => largest(Stream::new(&device, target, 8).unwrap()),
             Some(Target::Sdma(version)) => largest(Stream::new(&device, version, 8).unwrap()),

@@ -48,7 +48,7 @@ pub(crate) fn device(name: &str) -> Device {
 
 /// Far more than any job of a test needs.
 pub(crate) fn job_time() -> Deadline {
-    Deadline::after(Duration::from_secs(20))
+    Deadline::after(Duration::from_mins(1))
 }
 
 /// Runs `work` on a thread of its own, and fails if it does not end.
