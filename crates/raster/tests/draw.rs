@@ -571,6 +571,64 @@ fn a_mask_that_the_shader_exports_leaves_samples_out_of_colour_and_of_counts() {
 }
 
 #[test]
+fn alpha_that_becomes_a_mask_is_that_beside_depth_where_the_state_says_so() {
+    /// Writes alpha 1 with the colour, and 0.5 beside depth.
+    struct Both;
+
+    impl Shaders for Both {
+        fn vertices(&mut self, _: &Program, wave: &VertexWave) -> Result<Vec<Export>, Ended> {
+            let all = half(0.5, [1.0; 3], [RED; 3]);
+            Ok(vec![export(12, wave.lanes, |lane| all[wave.vectors[0][lane] as usize % 3].0)])
+        }
+
+        fn pixels(&mut self, _: &Program, wave: &PixelWave) -> Result<Vec<Export>, Ended> {
+            let depth = Export { enabled: 8, is_last: false, ..export(8, wave.lanes, |_| [0.0, 0.0, 0.0, 0.5]) };
+            Ok(vec![depth, export(0, wave.lanes, |_| [1.0; 4])])
+        }
+    }
+    for (control, covered) in [(1 << 4, 4), (1 << 4 | 1 << 7, 2)] {
+        let ram = Ram::new();
+        let mut registers = with_samples();
+        set(&mut registers, "DB_ALPHA_TO_MASK", 1 | 2 << 8 | 2 << 10 | 2 << 12 | 2 << 14);
+        set(&mut registers, "SPI_SHADER_Z_FORMAT", 3);
+        set(&mut registers, "DB_SHADER_CONTROL", control);
+        let drawn = draw(&state(&registers, 3), Some(&chip()), &ram, &mut Both).unwrap();
+        // Half of the target, but for a few samples at the edge.
+        let [least, most] = [covered * 64 * 62 / 2, covered * 64 * 66 / 2];
+        assert!((least..=most).contains(&drawn.passed), "{control:#x}: {}", drawn.passed);
+    }
+}
+
+#[test]
+fn what_clipping_cuts_off_leaves_the_rest_as_it_was() {
+    let ram = Ram::new();
+    let mut registers = with_depth();
+    set(&mut registers, "DB_DEPTH_CONTROL", 2 | 4 | 7 << 4);
+    // Corners in odd places, so that the cut at the near plane lies between the places that coordinates snap to.
+    let corners = [[-0.75, -0.8125, -0.5], [0.875, -0.3125, 0.25], [-0.25, 0.9375, 0.875]];
+    let vertices = corners.map(|[x, y, z]: [f32; 3]| Vertex([x, y, z, 1.0], RED));
+    run(&registers, &ram, &vertices);
+    let mut compared = 0;
+    for y in 0..SIDE {
+        for x in 0..SIDE {
+            let found = f64::from(f32::from_bits(ram.word(DEPTH + 4 * (SIDE * y + x) as u64)));
+            if found == 0.0 {
+                continue;
+            }
+            let [a, b, c] = corners.map(|corner| corner.map(f64::from));
+            let (px, py) = ((x as f64 + 0.5) / 32.0 - 1.0 - a[0], (y as f64 + 0.5) / 32.0 - 1.0 - a[1]);
+            let (first, second) = ([b[0] - a[0], b[1] - a[1]], [c[0] - a[0], c[1] - a[1]]);
+            let area = first[0] * second[1] - second[0] * first[1];
+            let shares = [(px * second[1] - second[0] * py) / area, (first[0] * py - px * first[1]) / area];
+            let expected = a[2] + shares[0] * (b[2] - a[2]) + shares[1] * (c[2] - a[2]);
+            assert!((found - expected).abs() < 1e-6, "{x} {y}: {found} {expected}");
+            compared += 1;
+        }
+    }
+    assert!(compared > 500, "{compared}");
+}
+
+#[test]
 fn a_draw_counts_its_vertices_primitives_and_invocations() {
     let mut registers = registers();
     // A strip, whose second triangle has two vertices of the first and is clipped away.

@@ -73,6 +73,7 @@ fn run(
     let mut groups = Groups::new(state, memory);
     for instance in 0..instances {
         let mut primitives = Primitives::new(state, count);
+        pixels.start_instance();
         pixels.drawn.vertices += u64::from(count);
         loop {
             if memory.is_stopped() {

@@ -272,6 +272,10 @@ pub struct Depth {
     pub exports_stencil: bool,
     /// `true` if the shader exports a mask of samples.
     pub exports_mask: bool,
+    /// `true` if the alpha that becomes a mask of samples is beside the exported depth, if something is exported there.
+    ///
+    /// Source: Mesa 25.0.7 `radv_cmd_buffer.c`, `radv_emit_db_shader_control`.
+    pub exports_alpha: bool,
     /// `true` if the shader may discard pixels.
     pub kills: bool,
     /// `true` if the tests come before the shader, whatever it exports.
@@ -377,6 +381,7 @@ impl Depth {
             exports_depth: shader("z_export_enable"),
             exports_stencil: shader("stencil_test_val_export_enable"),
             exports_mask: shader("mask_export_enable"),
+            exports_alpha: level >= GfxLevel::Gfx11 || shader("coverage_to_mask_enable"),
             kills: shader("kill_enable"),
             is_forced_early: shader("depth_before_shader"),
             order: if field(r::DB_SHADER_CONTROL, "z_order") == 0 { Order::Late } else { Order::Early },

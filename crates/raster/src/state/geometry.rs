@@ -125,6 +125,31 @@ pub enum PolygonMode {
     Fill,
 }
 
+/// The pattern of lines of which only some pixels are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LineStipple {
+    /// A bit for each of 16 parts of a line, the lowest first: those that are set are drawn.
+    pub pattern: u16,
+    /// The number of pixels of a part, from 1 to 256.
+    pub repeat: u32,
+}
+
+impl LineStipple {
+    fn new(registers: &Registers<'_>) -> Option<Self> {
+        let field = |name| registers.field(r::PA_SC_LINE_STIPPLE, name);
+        let pattern = field("line_pattern") as u16;
+        registers.is_set(r::PA_SC_MODE_CNTL_0, "line_stipple_enable").then(|| Self {
+            pattern: if field("pattern_bit_order") == 0 { pattern } else { pattern.reverse_bits() },
+            repeat: field("repeat_count") + 1,
+        })
+    }
+
+    /// Returns `true` if a pixel is drawn, by its number on the line.
+    pub(crate) const fn draws(self, number: u32) -> bool {
+        self.pattern >> (number / self.repeat % 16) & 1 != 0
+    }
+}
+
 /// The bias of depth.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct DepthBias {
@@ -197,6 +222,8 @@ pub struct Geometry {
     pub lines_are_rectangles: bool,
     /// The width of lines in pixels.
     pub line_width: f32,
+    /// The pattern of lines that are pixels on end, if they have one.
+    pub line_stipple: Option<LineStipple>,
     /// The width and height of points that have no size of their own, in pixels.
     pub point_size: [f32; 2],
     /// The smallest and the largest size of points in pixels.
@@ -267,6 +294,7 @@ impl Geometry {
             rounding: registers.field(r::PA_SU_VTX_CNTL, "round_mode"),
             centre_is_half: registers.is_set(r::PA_SU_VTX_CNTL, "pix_center"),
             lines_are_rectangles: registers.is_set(r::PA_SC_LINE_CNTL, "perpendicular_endcap_ena"),
+            line_stipple: LineStipple::new(registers),
             line_width: registers.field(r::PA_SU_LINE_CNTL, "width") as f32 / 8.0,
             // Registers have halves of sizes in sixteenths of a pixel.
             point_size: [16, 0].map(|shift: u32| (registers.raw(r::PA_SU_POINT_SIZE) >> shift & 0xffff) as f32 / 8.0),

@@ -11,7 +11,7 @@ mod samples;
 pub use call::{Call, Indices, Topology};
 pub use colour::{Blend, BlendEquation, Colour, ColourOperation, Metadata};
 pub use depth::{AlphaToMask, Compare, Depth, DepthPlane, Htile, Order, StencilFace, StencilOp};
-pub use geometry::{Clip, DepthBias, Geometry, PolygonMode, Rectangle, VertexOutputs, Viewport};
+pub use geometry::{Clip, DepthBias, Geometry, LineStipple, PolygonMode, Rectangle, VertexOutputs, Viewport};
 pub use pixel::{Attribute, PixelInputs};
 pub use program::{FrontEnd, Program};
 pub use samples::Samples;

@@ -86,7 +86,14 @@ impl Shaper<'_> {
         } else {
             clip::clip(&geometry.clip, outputs, vertices.positions, &vertices.distances)
         };
-        let corners: Vec<ScreenCorner> = polygon.iter().map(|corner| self.screen(corner, vertices)).collect();
+        let corners: Vec<ScreenCorner> = polygon
+            .iter()
+            .map(|corner| {
+                let place = self.screen(corner, vertices);
+                let is_vertex = corner.shares.contains(&1.0);
+                if is_vertex { place } else { self.replaced(&place, vertices).unwrap_or(place) }
+            })
+            .collect();
         let mut shapes = Vec::with_capacity(corners.len().saturating_sub(2));
         for index in 2..corners.len() {
             let three = [corners[0], corners[index - 1], corners[index]];
@@ -153,7 +160,12 @@ impl Shaper<'_> {
         let bits = geometry.fraction_bits;
         let width = f64::from(geometry.line_width);
         if self.state.samples == 1 && !geometry.lines_are_rectangles {
-            return vec![Shape::Line(Line { ends, bits, width: width.round().clamp(1.0, 8192.0) as i32, bias: 0.0 })];
+            let width = width.round().clamp(1.0, 8192.0) as i32;
+            let mut line = Line { ends, bits, width, bias: 0.0, stipple: None };
+            if let Some(pattern) = geometry.line_stipple {
+                line.stipple(pattern, 0);
+            }
+            return vec![Shape::Line(line)];
         }
         // As for triangles, what is too far away covers nothing.
         let is_far = |end: &ScreenCorner| end.x.unsigned_abs() > MOST || end.y.unsigned_abs() > MOST;
@@ -179,6 +191,33 @@ impl Shaper<'_> {
             .collect()
     }
 
+    /// Returns a corner that clipping has made with the values that the triangle has where the corner is snapped to, so that clipping does
+    /// not tilt what is interpolated; `None` if the triangle is seen edge-on or the place is behind the viewer.
+    fn replaced(&self, corner: &ScreenCorner, vertices: &Vertices) -> Option<ScreenCorner> {
+        let (geometry, viewport) = (&self.state.geometry, &self.viewport);
+        let unit = f64::from(1_u32 << geometry.fraction_bits);
+        let half = if geometry.centre_is_half { 0.0 } else { 0.5 };
+        let [x, y] = [corner.x, corner.y].map(|at| at as f64 / unit - half);
+        let [x, y] = [(x, 0), (y, 1)]
+            .map(|(at, axis): (f64, usize)| (at - f64::from(viewport.offset[axis])) / f64::from(viewport.scale[axis]));
+        // The shares of the vertices, each divided by w, are those whose sum of the vertices' x, y and w is x, y and 1.
+        let [a, b, c] = vertices.positions.map(|position| [0, 1, 3].map(|axis: usize| f64::from(position[axis])));
+        let normals = [cross(b, c), cross(c, a), cross(a, b)];
+        let volume = dot(a, normals[0]);
+        let parts = normals.map(|normal| dot([x, y, 1.0], normal) / volume);
+        let inverse_w: f64 = parts.iter().sum();
+        let sum = |axis: usize| -> f64 {
+            parts.iter().zip(&vertices.positions).map(|(part, position)| part * f64::from(position[axis])).sum()
+        };
+        (inverse_w > 0.0 && inverse_w.is_finite()).then(|| ScreenCorner {
+            z: sum(2) * f64::from(viewport.scale[2]) + f64::from(viewport.offset[2]),
+            inverse_w,
+            shares: parts.map(|part| part / inverse_w),
+            linear: [0, 1, 2].map(|vertex: usize| parts[vertex] * f64::from(vertices.positions[vertex][3])),
+            ..*corner
+        })
+    }
+
     fn screen(&self, corner: &Corner, vertices: &Vertices) -> ScreenCorner {
         let (geometry, viewport) = (&self.state.geometry, &self.viewport);
         let w = corner.position[3];
@@ -195,4 +234,12 @@ impl Shaper<'_> {
             linear: [0, 1, 2].map(|vertex: usize| corner.shares[vertex] * weight(vertex) / w),
         }
     }
+}
+
+fn dot(a: [f64; 3], b: [f64; 3]) -> f64 {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+}
+
+fn cross(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
+    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 }

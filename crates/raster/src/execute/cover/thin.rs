@@ -1,7 +1,7 @@
 //! Points and lines on the screen.
 
-use crate::Rectangle;
 use crate::execute::cover::setup::{ScreenCorner, Values};
+use crate::{LineStipple, Rectangle};
 
 /// A square around a vertex.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +25,18 @@ pub(in crate::execute) struct Line {
     pub(in crate::execute) width: i32,
     /// The bias that is added to depths.
     pub(in crate::execute) bias: f64,
+    pub(in crate::execute) stipple: Option<Stipple>,
+}
+
+/// The pattern of a line.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::execute) struct Stipple {
+    pattern: LineStipple,
+    /// The number of pixels of the lines of the strip before this one.
+    before: u32,
+    /// The longer axis of the line, and the first pixel along it.
+    axis: usize,
+    first: i32,
 }
 
 /// Returns a place in pixels.
@@ -91,6 +103,13 @@ impl Line {
     ///
     /// Source: the Vulkan specification, "Bresenham Line Segment Rasterization".
     pub(in crate::execute) fn covers(&self, x: i32, y: i32) -> bool {
+        let is_left_out = |stipple: &Stipple| {
+            let number = stipple.before.wrapping_add([x, y][stipple.axis].abs_diff(stipple.first));
+            !stipple.pattern.draws(number)
+        };
+        if self.stipple.as_ref().is_some_and(is_left_out) {
+            return false;
+        }
         if self.width == 1 {
             return self.is_on(x, y, [0.0; 2]);
         }
@@ -110,6 +129,32 @@ impl Line {
             let [x, y] = if major == 0 { [x, own] } else { [own, y] };
             (own..own.saturating_add(self.width)).contains(&at[minor]) && self.is_on(x, y, moved)
         })
+    }
+
+    /// Gives the line a pattern that goes on behind some pixels, and returns the number of pixels up to its end.
+    ///
+    /// Source: the Vulkan specification, "Line Stipple": pixels are counted along the longer axis, from the start of a line or strip.
+    pub(in crate::execute) fn stipple(&mut self, pattern: LineStipple, before: u32) -> u32 {
+        let [a, b] = [0, 1].map(|end: usize| place(&self.ends[end], self.bits));
+        let length = [b[0] - a[0], b[1] - a[1]];
+        let axis = usize::from(length[0].abs() < length[1].abs());
+        let sign = if length[axis] < 0.0 { -1 } else { 1 };
+        // An end has its own pixel, or the next one inward.
+        let is_drawn = |at: i32| {
+            let part = (f64::from(at) + 0.5 - a[axis]) / length[axis];
+            let across = (a[1 - axis] + part * length[1 - axis]).floor() as i32;
+            (across.saturating_sub(1)..=across.saturating_add(1)).any(|across| {
+                let [x, y] = if axis == 0 { [at, across] } else { [across, at] };
+                self.is_on(x, y, [0.0; 2])
+            })
+        };
+        let from = |end: [f64; 2], sign: i32| {
+            let at = end[axis].clamp(-MOST, MOST).floor() as i32;
+            (0..3).map(|step| at + sign * step).find(|at| is_drawn(*at))
+        };
+        let Some((first, last)) = from(a, sign).zip(from(b, -sign)) else { return before };
+        self.stipple = Some(Stipple { pattern, before, axis, first });
+        before.wrapping_add(first.abs_diff(last) + 1)
     }
 
     /// Returns `true` if a line of one pixel's width that is moved covers a pixel.
@@ -172,7 +217,13 @@ mod tests {
     }
 
     fn line(a: [f64; 2], b: [f64; 2]) -> Vec<(i32, i32)> {
-        let line = Line { ends: [corner(a[0], a[1], 0.0), corner(b[0], b[1], 1.0)], bits: 8, width: 1, bias: 0.0 };
+        let line = Line {
+            ends: [corner(a[0], a[1], 0.0), corner(b[0], b[1], 1.0)],
+            bits: 8,
+            width: 1,
+            bias: 0.0,
+            stipple: None,
+        };
         covered(line.bounds(), |x, y| line.covers(x, y))
     }
 
@@ -188,11 +239,29 @@ mod tests {
     #[test]
     fn a_wide_line_has_a_column_or_a_row_for_each_pixel() {
         let wide = |a: [f64; 2], b: [f64; 2]| {
-            let line = Line { ends: [corner(a[0], a[1], 0.0), corner(b[0], b[1], 1.0)], bits: 8, width: 3, bias: 0.0 };
+            let ends = [corner(a[0], a[1], 0.0), corner(b[0], b[1], 1.0)];
+            let line = Line { ends, bits: 8, width: 3, bias: 0.0, stipple: None };
             covered(line.bounds(), |x, y| line.covers(x, y))
         };
         assert_eq!(wide([1.5, 2.5], [3.5, 2.5]), [(1, 1), (2, 1), (1, 2), (2, 2), (1, 3), (2, 3)]);
         assert_eq!(wide([5.5, 3.5], [5.5, 1.5]), [(4, 2), (5, 2), (6, 2), (4, 3), (5, 3), (6, 3)]);
+    }
+
+    #[test]
+    fn a_stippled_line_leaves_out_pixels_by_their_number_from_its_start() {
+        let stippled = |a: [f64; 2], b: [f64; 2], before: u32| {
+            let ends = [corner(a[0], a[1], 0.0), corner(b[0], b[1], 1.0)];
+            let mut line = Line { ends, bits: 8, width: 1, bias: 0.0, stipple: None };
+            let end = line.stipple(LineStipple { pattern: 0b1101, repeat: 2 }, before);
+            (covered(line.bounds(), |x, y| line.covers(x, y)), end)
+        };
+        let row = |columns: [i32; 4]| columns.map(|x| (x, 2)).to_vec();
+        assert_eq!(stippled([0.5, 2.5], [6.5, 2.5], 0), (row([0, 1, 4, 5]), 6));
+        assert_eq!(stippled([6.5, 2.5], [0.5, 2.5], 0), (row([1, 2, 5, 6]), 6));
+        // A line of a strip goes on where the one before has ended.
+        assert_eq!(stippled([0.5, 2.5], [6.5, 2.5], 1), (row([0, 3, 4, 5]), 7));
+        assert_eq!(stippled([2.5, 0.5], [2.5, 3.5], 2), (vec![(2, 2)], 5));
+        assert_eq!(stippled([2.5, 2.5], [2.5, 2.5], 7), (vec![], 7));
     }
 
     #[test]

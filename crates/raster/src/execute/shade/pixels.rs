@@ -33,6 +33,8 @@ pub(in crate::execute) struct Pixels<'d> {
     needs: Needs,
     /// The samples of the pixels of a quad that may be drawn, if those of all quads are the same.
     drawable: Option<[u16; 4]>,
+    /// The end of the last line of a strip, and the number of pixels up to there, if lines are stippled.
+    strip: Option<([f32; 4], u32)>,
 }
 
 /// A primitive on the screen.
@@ -72,6 +74,7 @@ impl<'d> Pixels<'d> {
             state,
             needs,
             drawable: drawable(state),
+            strip: None,
             fresh: Vec::new(),
             targets,
             access: Access::new(memory),
@@ -114,7 +117,16 @@ impl<'d> Pixels<'d> {
             distances: slots.map(|slot| group.distances(state, slot)),
             point_size: has_size.then(|| f32::from_bits(group.positions[1][slots[0]][0])),
         };
-        let shapes = Shaper { state, viewport }.shapes(&vertices);
+        let mut shapes = Shaper { state, viewport }.shapes(&vertices);
+        if let (Some(pattern), Topology::LineStrip) = (state.geometry.line_stipple, state.topology) {
+            // A strip goes on where its last line has ended.
+            let before = self.strip.filter(|(end, _)| *end == positions[0]).map_or(0, |(_, number)| number);
+            let end = match shapes.first_mut() {
+                Some((Shape::Line(line), _)) => line.stipple(pattern, before),
+                _ => before,
+            };
+            self.strip = Some((positions[1], end));
+        }
         if shapes.is_empty() {
             return Ok(None);
         }
@@ -130,6 +142,11 @@ impl<'d> Pixels<'d> {
         }
         let (group, range) = (Arc::clone(group), viewport.depth);
         Ok(Some(Prepared { shapes, first_part, layer, range, bounds, group, drawable, provoking }))
+    }
+
+    /// Starts an instance, with which strips start.
+    pub(in crate::execute) const fn start_instance(&mut self) {
+        self.strip = None;
     }
 
     /// Draws the part of a primitive that is inside of a rectangle.

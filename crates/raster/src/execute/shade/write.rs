@@ -42,17 +42,17 @@ impl Extra {
         let is_short = state.depth_format == 7;
         let (stencil, mask) =
             if is_short && !export.is_compressed { (word(0) >> 16, word(1)) } else { (word(1), word(2)) };
-        // From GFX11 on, alpha that becomes a mask is beside depth if depth, stencil or a mask is exported.
+        // The format of two components has alpha in the second from GFX10 on, and where alpha is before.
         let alpha = match state.depth_format {
-            3 => Some(word(1)),
-            9 if export.enabled >> 3 & 1 != 0 => Some(word(3)),
+            3 if state.level >= GfxLevel::Gfx10 => Some(word(1)),
+            3 | 9 if export.enabled >> 3 & 1 != 0 => Some(word(3)),
             _ => None,
         };
         Self {
             z: depth.exports_depth.then(|| f32::from_bits(word(0))),
             stencil: depth.exports_stencil.then_some(stencil as u8),
             mask: depth.exports_mask.then_some(mask as u16),
-            alpha: alpha.filter(|_| state.level >= GfxLevel::Gfx11).map(f32::from_bits),
+            alpha: alpha.filter(|_| depth.exports_alpha).map(f32::from_bits),
         }
     }
 }

@@ -4,7 +4,7 @@ use super::value::{nearest, unit};
 use crate::Colour;
 
 /// The sizes of channels in bits, the lowest first, by format number.
-const CHANNELS: [(u32, &[u32]); 19] = [
+const CHANNELS: [(u32, &[u32]); 20] = [
     (1, &[8]),
     (2, &[16]),
     (3, &[8, 8]),
@@ -24,7 +24,11 @@ const CHANNELS: [(u32, &[u32]); 19] = [
     (19, &[4, 4, 4, 4]),
     (20, &[24, 8]),
     (21, &[8, 24]),
+    (SHARED_EXPONENT, &[9, 9, 9, 5]),
 ];
+
+/// The format whose three components have one exponent, in the highest channel.
+const SHARED_EXPONENT: u32 = 24;
 
 /// Returns the channels of a format, if colours can be written to it.
 fn channels(number: u32) -> Option<&'static [u32]> {
@@ -33,7 +37,11 @@ fn channels(number: u32) -> Option<&'static [u32]> {
 
 /// Returns `true` if colours can be written to the target.
 pub(crate) fn is_known(colour: &Colour) -> bool {
-    channels(colour.format).is_some() && matches!(colour.number, 0 | 1 | 4 | 5 | 6 | 7)
+    let has_number = match colour.format {
+        SHARED_EXPONENT => colour.number == number::FLOAT,
+        _ => matches!(colour.number, 0 | 1 | 4 | 5 | 6 | number::FLOAT),
+    };
+    channels(colour.format).is_some() && has_number
 }
 
 /// The component of each channel, by the number of channels and the order of components.
@@ -53,6 +61,7 @@ mod number {
     pub(in crate::execute) const UINT: u32 = 4;
     pub(in crate::execute) const SINT: u32 = 5;
     pub(in crate::execute) const SRGB: u32 = 6;
+    pub(in crate::execute) const FLOAT: u32 = 7;
 }
 
 /// A colour format, prepared for conversions.
@@ -107,6 +116,10 @@ impl Format {
 
     /// Returns the bits of the components of a mask.
     pub(in crate::execute) fn bits_of(&self, mask: u32) -> u128 {
+        if self.shares_exponent() {
+            // An exponent belongs to all components.
+            return if [1, 2, 4].iter().all(|bit| mask & bit == 0) { 0 } else { u32::MAX.into() };
+        }
         let mut shift = 0;
         let mut bits = 0;
         for (channel, width) in self.channels.iter().enumerate() {
@@ -152,6 +165,14 @@ impl Format {
     pub(in crate::execute) fn unpack(&self, raw: u128) -> [u32; 4] {
         let one = if self.is_integer() { 1 } else { 1.0_f32.to_bits() };
         let mut components = [0, 0, 0, one];
+        if self.shares_exponent() {
+            let scale = 2.0_f64.powi((raw >> 27) as i32 - 24);
+            for (component, shift) in components.iter_mut().zip([0, 9, 18]) {
+                let mantissa = (raw >> shift) as u32 & 0x1ff;
+                *component = ((f64::from(mantissa) * scale) as f32).to_bits();
+            }
+            return components;
+        }
         let mut shift = 0;
         for (channel, width) in self.channels.iter().enumerate() {
             let component = self.order[channel];
@@ -183,7 +204,15 @@ impl Format {
         self.pack_channels(components)
     }
 
+    /// Returns `true` if three components have one exponent.
+    fn shares_exponent(&self) -> bool {
+        self.channels == [9, 9, 9, 5]
+    }
+
     fn pack_channels(&self, components: [u32; 4]) -> u128 {
+        if self.shares_exponent() {
+            return shared([0, 1, 2].map(|component: usize| f32::from_bits(components[component]))).into();
+        }
         let mut shift = 0;
         let mut raw = 0;
         for (channel, width) in self.channels.iter().enumerate() {
@@ -252,6 +281,21 @@ fn store(number: u32, component: u32, width: u32) -> u32 {
     }
 }
 
+/// Returns a pixel of three components with one exponent; what is negative or not a number is 0.
+///
+/// Source: the Vulkan specification, "Conversion from RGB to Shared Exponent".
+fn shared(components: [f32; 3]) -> u32 {
+    let clamped = components.map(|value| if value > 0.0 { f64::from(value).min(65_408.0) } else { 0.0 });
+    let largest = clamped.into_iter().fold(0.0, f64::max);
+    let rounded = |value: f64, exponent: i32| (value * 2.0_f64.powi(24 - exponent) + 0.5).floor() as u32;
+    let mut exponent = if largest > 0.0 { (largest.log2().floor() as i32).max(-16) + 16 } else { 0 };
+    if rounded(largest, exponent) > 0x1ff {
+        exponent += 1;
+    }
+    let [r, g, b] = clamped.map(|value| rounded(value, exponent));
+    r | g << 9 | b << 18 | exponent.cast_unsigned() << 27
+}
+
 /// Returns a float without sign, with five bits of exponent, for a 32-bit float: truncated, negative numbers are 0.
 fn small(component: u32, mantissa: u32) -> u32 {
     let value = f32::from_bits(component);
@@ -312,6 +356,25 @@ mod tests {
     fn format(number: u32, kind: u32, swap: u32) -> Format {
         let channels = channels(number).unwrap();
         Format::of_channels(channels, ORDERS[channels.len() - 1][swap as usize], kind)
+    }
+
+    #[test]
+    fn three_components_share_the_exponent_of_the_largest() {
+        let format = format(SHARED_EXPONENT, number::FLOAT, 0);
+        let pack = |components: [f32; 3]| {
+            let [r, g, b] = components.map(f32::to_bits);
+            format.pack([r, g, b, 0]) as u32
+        };
+        // 1 is 256 of 512 with the exponent that stands for 2^1.
+        assert_eq!(pack([1.0, 0.5, 0.25]), 256 | 128 << 9 | 64 << 18 | 16 << 27);
+        assert_eq!(pack([f32::NAN, -1.0, 0.0]), 0);
+        assert_eq!(pack([f32::INFINITY, 65_408.0, 1.0]), 511 | 511 << 9 | 31 << 27);
+        // Rounding up to 512 takes the next exponent.
+        assert_eq!(pack([511.75 / 512.0, 0.0, 0.0]), 256 | 16 << 27);
+        for raw in [0, 256 | 16 << 27, 0x12c | 0x11 << 9 | 0x1ff << 18 | 21 << 27, 0x1ff | 31 << 27, 1] {
+            let [r, g, b, a] = format.unpack(u128::from(raw)).map(f32::from_bits);
+            assert_eq!((pack([r, g, b]), a), (raw, 1.0));
+        }
     }
 
     #[test]
