@@ -300,6 +300,29 @@ fn depth_is_clamped_to_the_viewport_s_range_unless_the_clamp_is_off() {
 }
 
 #[test]
+fn stored_depths_outside_of_the_bounds_keep_pixels_from_being_drawn() {
+    let ram = Ram::new();
+    let mut registers = with_depth();
+    // The bounds count, whether or not depth itself is tested.
+    for (control, is_tested) in [(1 << 3, false), (2 | 4 | 7 << 4 | 1 << 3, true)] {
+        for at in 0..SIDE * SIDE {
+            ram.set(DEPTH + 4 * at as u64, ((at % SIDE) as f32 / 64.0).to_bits());
+            ram.set(COLOUR + 4 * at as u64, 0);
+        }
+        set(&mut registers, "DB_DEPTH_CONTROL", control);
+        set(&mut registers, "DB_DEPTH_BOUNDS_MIN", 0.125_f32.to_bits());
+        set(&mut registers, "DB_DEPTH_BOUNDS_MAX", 0.25_f32.to_bits());
+        run(&registers, &ram, &half(0.5, [1.0; 3], [RED; 3]));
+        for x in 0..60 {
+            let (is_drawn, stored) = ((8..=16).contains(&x), x as f32 / 64.0);
+            let expected = if is_drawn && is_tested { 0.5 } else { stored };
+            let found = f32::from_bits(ram.word(DEPTH + 4 * (SIDE * 62 + x) as u64));
+            assert_eq!((ram.pixel(x, 62) != 0, found), (is_drawn, expected), "{control:#x} {x}");
+        }
+    }
+}
+
+#[test]
 fn discarded_pixels_write_neither_colour_nor_depth() {
     let ram = Ram::new();
     for at in 0..SIDE * SIDE {
