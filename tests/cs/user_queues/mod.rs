@@ -1,5 +1,7 @@
 //! User queues: the same results as queues of the kernel, and no ioctl for a submission.
 
+mod strict;
+
 use std::sync::{
     Arc, OnceLock,
     atomic::{AtomicU64, Ordering},

@@ -37,6 +37,13 @@ fn flush(stream: &mut Stream<Target>) {
     stream.push(&EventWrite::new(Event::CS_PARTIAL_FLUSH)).unwrap();
 }
 
+/// Returns the reports but for those that GFX6 has at the end of a job that does not write back.
+fn races(rig: &Rig) -> Vec<HazardReport> {
+    let mut reports = rig.gpu.hazards();
+    reports.retain(|report| !report.later.starts_with("the end of the job"));
+    reports
+}
+
 /// Two jobs of a ring: how the first one ends, what is between them, and how the second one starts.
 fn one_ring(chip: &str, ip: Ip, flushes: [bool; 2], waits: bool, depends: bool) -> Vec<HazardReport> {
     let rig = Rig::new(chip, ip);
@@ -64,7 +71,7 @@ fn one_ring(chip: &str, ip: Ip, flushes: [bool; 2], waits: bool, depends: bool) 
     let last = submit(&rig, &rig.queue, &second, after);
     drop(held);
     assert!(last.wait(Deadline::NEVER).unwrap());
-    rig.gpu.hazards()
+    races(&rig)
 }
 
 #[test]
@@ -101,7 +108,7 @@ fn the_ring_waits_between_jobs_of_different_queues() {
         for fence in fences {
             assert!(fence.wait(Deadline::NEVER).unwrap());
         }
-        assert!(ip != Ip::Gfx || rig.gpu.hazards().is_empty(), "{chip} {ip}: {:?}", rig.gpu.hazards());
+        assert!(ip != Ip::Gfx || races(&rig).is_empty(), "{chip} {ip}: {:?}", races(&rig));
     }
 }
 
@@ -135,7 +142,7 @@ fn two_rings(chip: &str, acts: &[&[Act]], polls: bool, depends: bool, waits: boo
     assert!(fence.wait(Deadline::NEVER).unwrap());
     drop(held[1].take());
     assert!(last.wait(Deadline::NEVER).unwrap());
-    rig.gpu.hazards()
+    races(&rig)
 }
 
 #[test]

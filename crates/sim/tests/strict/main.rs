@@ -2,10 +2,13 @@
 
 mod ahead;
 mod bite;
+mod counted;
+mod ends;
 mod fronts;
 mod jobs;
 mod late;
 mod order;
+mod recycled;
 mod registers;
 mod submission;
 mod targets;
@@ -23,7 +26,7 @@ use amdgpu_winsys::{
         Queue, QueueOptions, Stream, Submission,
         pm4::{
             AcquireMem, CacheActions, CoherCntl, Compare, CpDma, DispatchDirect, EndOfPipe, Event, EventWrite,
-            HeaderFlags, PfpSyncMe, Target, WaitRegMem, WriteData,
+            HeaderFlags, PfpSyncMe, Ring, Target, WaitRegMem, WriteData,
         },
     },
     heaps::{AllocateFlags, AllocateInfo, DeviceMemory, MemoryManager, MemoryUsage, TableOptions},
@@ -94,6 +97,9 @@ impl Rig {
         self.run_bare(|stream| {
             registers::set_all(stream);
             record(stream);
+            if self.level() == GfxLevel::Gfx6 {
+                write_back(stream);
+            }
         });
     }
 
@@ -144,6 +150,17 @@ fn start_alone(stream: &mut Stream<Target>) {
 fn start(stream: &mut Stream<Target>) {
     start_alone(stream);
     stream.push(&EventWrite::new(Event::CS_PARTIAL_FLUSH)).unwrap();
+}
+
+/// What a job of GFX6 ends with, because the kernel's flush comes before shaders end.
+fn write_back(stream: &mut Stream<Target>) {
+    let target = stream.language();
+    stream.push(&EventWrite::new(Event::CS_PARTIAL_FLUSH)).unwrap();
+    if target.ring == Ring::Gfx {
+        stream.push(&EventWrite::new(Event::PS_PARTIAL_FLUSH)).unwrap();
+        stream.push(&PfpSyncMe).unwrap();
+    }
+    AcquireMem::each(target, CacheActions::WRITE_BACK_L2).for_each(|acquire| stream.push(&acquire).unwrap());
 }
 
 /// Jobs that read what the CPU changes in between.

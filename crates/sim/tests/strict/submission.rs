@@ -5,6 +5,7 @@ use amdgpu_sim::{
     gpu::{Client, Reach, Scene, Shaders, Unfinished, Work},
 };
 use amdgpu_winsys::{
+    cs::pm4::{AcquireMem, CacheActions, Gcr, IndirectBuffer},
     vamgr::GpuVa,
     winsys::{GfxLevel, Ip},
 };
@@ -32,6 +33,40 @@ fn arguments_for_mec_of_gfx7_are_aligned_to_32_bytes() {
         assert_eq!(indirect(chip, 64), [], "{chip}");
         let expected = if chip == "bonaire" { vec![HazardKind::Submission] } else { vec![] };
         assert_eq!(indirect(chip, 68), expected, "{chip}");
+    }
+}
+
+#[test]
+fn ibs_begin_at_multiples_of_32_bytes_and_have_multiples_of_8_dwords() {
+    const TYPE_3_NOPS: [u32; 8] = [0xc006_1000, 0, 0, 0, 0, 0, 0, 0];
+    for chip in CHIPS {
+        for (offset, dwords, count) in [(64, 8, 0), (80, 8, 1), (64, 4, 1), (68, 8, 1)] {
+            let rig = Rig::new(chip, Ip::Gfx);
+            let len = dwords as usize;
+            for (at, dword) in (offset..).step_by(4).zip(&TYPE_3_NOPS[..len]) {
+                rig.poke(at, *dword);
+            }
+            rig.poke(offset, 0xc000_1000 | (dwords - 2) << 16);
+            rig.run(|stream| stream.push(&IndirectBuffer::call(rig.at(offset), dwords)).unwrap());
+            let found = rig.gpu.hazards();
+            assert_eq!(found.len(), count, "{chip} {offset} {dwords}: {found:?}");
+            assert!(found.iter().all(|report| report.later.starts_with("command fetch")), "{chip}: {found:?}");
+        }
+    }
+}
+
+#[test]
+fn an_invalidation_of_l2_without_a_write_back_is_doubtful_from_gfx10_on() {
+    let both = Gcr::GL2_INVALIDATE | Gcr::GL2_WRITE_BACK;
+    for chip in ["navi10", "navi21", "navi31", "gfx1201"] {
+        for (gcr, count) in [(both, 0), (Gcr::GL2_WRITE_BACK, 0), (Gcr::GL2_INVALIDATE, 1)] {
+            let rig = Rig::new(chip, Ip::Compute);
+            let all = AcquireMem::all(rig.target(), CacheActions::empty());
+            rig.run(|stream| stream.push(&AcquireMem { gcr, ..all }).unwrap());
+            let found = rig.gpu.hazards();
+            assert_eq!(found.len(), count, "{chip} {gcr:?}: {found:?}");
+            assert!(found.iter().all(|report| report.missing.contains("may discard dirty lines")), "{chip}: {found:?}");
+        }
     }
 }
 

@@ -75,12 +75,19 @@ pub enum Signal {
     DrawsDone,
     /// A wait for memory is over.
     Waited {
-        /// The address; `None` for a wait that counts events.
-        va: Option<u64>,
+        /// The address.
+        va: u64,
         /// `true` if the prefetch parser has waited.
         by_pfp: bool,
-        /// The condition of the wait; `None` for a wait that counts events.
-        condition: Option<WaitCondition>,
+        /// The condition of the wait.
+        condition: WaitCondition,
+    },
+    /// A wait for an event that is only counted is over. The prefetch parser has waited.
+    Counted {
+        /// The work that is over before events of the counter.
+        counter: Ended,
+        /// The number of later events of the counter that may be outstanding.
+        outstanding: u32,
     },
     /// Before the accesses of a packet that the prefetch parser executes.
     ByPfp,

@@ -2,7 +2,9 @@
 
 use amdgpu_hw::GfxLevel;
 use amdgpu_packets::layout::records::pm4::{ContextControl, MemSemaphore, MemWrite, Packet, Timestamp};
-use amdgpu_packets::layout::values::{AtomicCommand, EngineSel, EngineSelIb, EventIndex, SemSel, WaitSpace};
+use amdgpu_packets::layout::values::{
+    AtomicCommand, EngineSel, EngineSelIb, EventIndex, PwsCounter, SemSel, WaitSpace,
+};
 use amdgpu_packets::pm4::Event;
 
 use crate::gpu::{
@@ -162,12 +164,12 @@ impl Engine {
             Packet::EventWriteEop(packet) => {
                 self.end_of_pipe(&(*packet).into(), step)?;
                 let event = (packet.event_index, packet.event_type, packet.addr);
-                observe_event(step, event, CacheOperation::of_event(packet, level));
+                observe_event(step, event, false, CacheOperation::of_event(packet, level));
             }
             Packet::ReleaseMem(packet) => {
                 self.end_of_pipe(&(*packet).into(), step)?;
                 let event = (packet.event_index, packet.event_type, packet.addr);
-                observe_event(step, event, CacheOperation::of_release(packet, level));
+                observe_event(step, event, packet.pws_enable, CacheOperation::of_release(packet, level));
             }
             Packet::EventWriteEos(packet) => {
                 self.end_of_shader(packet, step)?;
@@ -223,7 +225,12 @@ impl Engine {
                 }
                 observe(step, |observer| {
                     if packet.pws_ena {
-                        observer.signal(Signal::Waited { va: None, by_pfp: true, condition: None });
+                        let counter = match packet.pws_counter_sel {
+                            PwsCounter::PS => Ended::Draws,
+                            PwsCounter::CS => Ended::Dispatches,
+                            _ => Ended::All,
+                        };
+                        observer.signal(Signal::Counted { counter, outstanding: packet.pws_count });
                     }
                     observer.operate(CacheOperation::of_acquire(packet, level));
                 });
@@ -292,20 +299,28 @@ fn observe_dma(step: &Step<'_, '_>, is_synced: bool) {
 
 /// Tells the observer of a wait for memory that is over.
 fn observe_wait(step: &Step<'_, '_>, va: Option<u64>, engine: EngineSelIb, condition: WaitCondition) {
-    if va.is_some() {
-        let (by_pfp, condition) = (engine == EngineSelIb::PFP, Some(condition));
+    if let Some(va) = va {
+        let by_pfp = engine == EngineSelIb::PFP;
         observe(step, |observer| observer.signal(Signal::Waited { va, by_pfp, condition }));
     }
 }
 
-/// Tells the observer of an event at the end of the pipe or of shaders, after its store.
-fn observe_event(step: &Step<'_, '_>, (index, event, va): (EventIndex, Event, u64), operation: CacheOperation) {
+/// Tells the observer of an event at the end of the pipe or of shaders, after its store, and `true` if it is counted.
+fn observe_event(
+    step: &Step<'_, '_>,
+    (index, event, va): (EventIndex, Event, u64),
+    is_counted: bool,
+    operation: CacheOperation,
+) {
     observe(step, |observer| {
         if index == EventIndex::END_OF_PIPE {
             observer.signal(Signal::EndOfPipe);
         }
         // Addresses below the first page are those of events that store nothing.
-        observer.signal(Signal::Stored { va: Some(va).filter(|&va| va >= 4096), ended: ended_by(event) });
+        let va = Some(va).filter(|&va| va >= 4096 && !is_counted);
+        if va.is_some() || is_counted {
+            observer.signal(Signal::Stored { va, ended: ended_by(event) });
+        }
         observer.operate(operation);
     });
 }

@@ -101,6 +101,11 @@ impl Moment {
         Self { time, job: order.job, shaders: order.shaders, draws: order.draws }
     }
 
+    /// Returns `true` if dispatches or draws of the same job were over up to an event.
+    pub(super) fn has_waited_for(&self, earlier: Time, agent: Agent) -> bool {
+        earlier <= if agent == Agent::Draw { self.draws } else { self.shaders }
+    }
+
     /// Returns `true` if work of an earlier event may still have run.
     pub(super) fn is_during(&self, earlier: Time, log: &Log) -> bool {
         if earlier > self.time || earlier <= self.shaders.min(self.draws) {

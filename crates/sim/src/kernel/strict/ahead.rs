@@ -178,7 +178,9 @@ impl CacheObserver for Ahead<'_> {
 
     fn signal(&self, signal: Signal) {
         match signal {
-            Signal::PfpSync | Signal::Waited { by_pfp: true, .. } => self.pages.borrow_mut().clear(),
+            Signal::PfpSync | Signal::Waited { by_pfp: true, .. } | Signal::Counted { .. } => {
+                self.pages.borrow_mut().clear()
+            }
             Signal::ByPfp => self.executes.set(true),
             _ => {}
         }

@@ -198,9 +198,13 @@ impl Caches {
             _ => FrontCaches::empty(),
         };
         let invalidates = is_pm4 && self.level < GfxLevel::Gfx10;
+        // Up to there PFP executes the operation, while shaders run.
+        let is_early = self.level == GfxLevel::Gfx6;
         self.each(|world| {
+            let order = world.order(job);
             world.end(job);
-            world.model.operate(Moment::quiet(now), fronts, is_pm4, invalidates);
+            let moment = if is_early { Moment::within(now, &order) } else { Moment::quiet(now) };
+            world.model.operate(moment, fronts, is_pm4, invalidates);
             if is_pm4 {
                 world.model.flush_targets(now, TargetCaches::all());
             }
@@ -297,6 +301,11 @@ impl Caches {
         let missing =
             format!("{}: {} ({}, aco_insert_NOPs.cpp)", hazard.rule.what, hazard.rule.needed, hazard.rule.name);
         self.report(HazardKind::Instruction, Some(hazard.instruction.pc), earlier, later, missing);
+    }
+
+    /// Reports what is missing before a packet of a user queue's ring.
+    pub(crate) fn report_ring(&self, later: &str, missing: &str) {
+        self.report(HazardKind::Submission, None, String::new(), later.to_owned(), missing.to_owned());
     }
 
     fn report(&self, kind: HazardKind, address: Option<u64>, earlier: String, later: String, missing: String) {

@@ -64,6 +64,7 @@ impl CacheObserver for Checked<'_> {
                 | Signal::DrawsDone
                 | Signal::ShadersDone
                 | Signal::Waited { .. }
+                | Signal::Counted { .. }
                 | Signal::DmaSync
                 | Signal::Stored { .. }
         );

@@ -75,7 +75,9 @@ impl World {
             }
             Deed::End => {
                 self.catch_up(deed, at);
-                self.with(at, |job| job.end(at))
+                let mut hazards = self.with(at, |job| job.end(at));
+                hazards.extend(self.job(at.job).and_then(|job| job.check_written(at)));
+                hazards
             }
         }
     }
@@ -87,8 +89,9 @@ impl World {
         for job in &mut self.jobs {
             let until = match deed {
                 Deed::End if job.order.job == at.job => Some(Time::MAX),
-                Deed::Signal(Signal::Waited { va, condition, .. }) if va.is_some() || job.order.job == at.job => {
-                    job.rules.seen(va, condition).map(|(time, _)| time)
+                Deed::Signal(signal @ Signal::Waited { .. }) => job.rules.waited(signal).map(|(time, _)| time),
+                Deed::Signal(signal @ Signal::Counted { .. }) if job.order.job == at.job => {
+                    job.rules.waited(signal).map(|(time, _)| time)
                 }
                 _ => None,
             };
@@ -100,15 +103,15 @@ impl World {
             let over = |time: Time| time.max(*origin);
             let order = Order { shaders: over(order.shaders), draws: over(order.draws), ..order };
             let moment = if deed == Deed::End { Moment::quiet(at.now) } else { Moment::within(at.now, &order) };
-            self.execute(*operation, moment);
+            self.execute(*operation, moment, at);
         }
         self.caught_up = due;
     }
 
     /// Returns the event of the store that a wait has seen; `None` for all else.
     pub(super) fn seen(&mut self, deed: Deed, at: &At) -> Option<Time> {
-        let Deed::Signal(Signal::Waited { va, condition, .. }) = deed else { return None };
-        self.job(at.job)?.rules.seen(va, condition).map(|(time, _)| time)
+        let Deed::Signal(signal) = deed else { return None };
+        self.job(at.job)?.rules.waited(signal).map(|(time, _)| time)
     }
 
     fn with(&mut self, at: &At, act: impl FnOnce(&mut RunningJob) -> Vec<Hazard>) -> Vec<Hazard> {
@@ -140,14 +143,17 @@ impl World {
             job.order.draws = at.now;
         }
         let moment = Moment::within(at.now, &job.order);
-        self.execute(operation, moment);
+        self.execute(operation, moment, at);
         hazards
     }
 
-    fn execute(&mut self, operation: CacheOperation, at: Moment) {
+    fn execute(&mut self, operation: CacheOperation, moment: Moment, at: &At) {
         let CacheOperation { fronts, write_back_l2, invalidate_l2, flush_targets, .. } = operation;
-        self.model.operate(at, fronts, write_back_l2, invalidate_l2);
-        self.model.flush_targets(at.time, flush_targets);
+        self.model.operate(moment, fronts, write_back_l2, invalidate_l2);
+        self.model.flush_targets(moment.time, flush_targets);
+        if let Some(job) = self.job(at.job).filter(|_| write_back_l2) {
+            job.rules.written.take_if(|(time, agent, _)| moment.has_waited_for(*time, *agent));
+        }
     }
 }
 
@@ -191,6 +197,18 @@ impl RunningJob {
         hazards
     }
 
+    /// Checks that a job of GFX6 writes back what its shaders have stored: the kernel's flush at the end comes while they run.
+    ///
+    /// Source: Linux 6.12 `gfx_v6_0.c`, `gfx_v6_0_ring_emit_fence`, where SURFACE_SYNC is executed by PFP.
+    fn check_written(&self, at: &At) -> Option<Hazard> {
+        let (_, agent, place) = self.rules.written.filter(|_| at.level == GfxLevel::Gfx6)?;
+        let earlier = text::packet(&place, at.job, agent);
+        let later = text::packet(&Place { packet: "the end of the job", ..at.place? }, at.job, Agent::Engine);
+        let missing = "a flush of shaders, PFP_SYNC_ME and a write-back of L2 at the end of the job: those of the kernel come before \
+                       shaders end (radv_create_flush_postamble)";
+        Some(Hazard { kind: HazardKind::NotWrittenBack, earlier, later, missing: missing.to_owned() })
+    }
+
     fn signal(&mut self, signal: Signal, at: &At) -> Vec<Hazard> {
         let Self { order, rules } = self;
         match signal {
@@ -202,10 +220,12 @@ impl RunningJob {
             Signal::ShadersDone => order.shaders = at.now,
             Signal::DrawsDone => order.draws = at.now,
             // The wait is for a number that something at the end of the pipe stores.
-            Signal::Waited { va, by_pfp, condition } => {
-                let found = rules.seen(va, condition);
+            Signal::Waited { .. } | Signal::Counted { .. } => {
+                let found = rules.waited(signal);
                 if let Some((seen, ended)) = found {
-                    rules.forget(va, seen);
+                    if let Signal::Waited { va, .. } = signal {
+                        rules.forget(va, seen);
+                    }
                     if ended != Ended::Draws {
                         order.shaders = order.shaders.max(seen);
                     }
@@ -214,9 +234,13 @@ impl RunningJob {
                     }
                     order.posted = order.posted.max(seen);
                 }
-                if by_pfp {
-                    // PFP has waited for ME to come as far as what it has seen. Other values come from other rings.
-                    order.pfp = order.pfp.max(found.filter(|_| va.is_some()).map_or(at.now, |(seen, _)| seen));
+                // PFP has waited for ME to come as far as what it has seen. Other values come from other rings.
+                match signal {
+                    Signal::Waited { by_pfp: true, .. } => {
+                        order.pfp = order.pfp.max(found.map_or(at.now, |(seen, _)| seen));
+                    }
+                    Signal::Counted { .. } if found.is_some() => order.pfp = at.now,
+                    _ => {}
                 }
             }
             Signal::Dma { waits_for_writes } => order.waits_for_dma = waits_for_writes,

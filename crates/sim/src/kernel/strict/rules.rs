@@ -1,7 +1,7 @@
 //! The memory of the rules about packets.
 
-use super::event::Time;
-use crate::gpu::{CacheOperation, Ended, Place, WaitCondition};
+use super::event::{Agent, Time};
+use crate::gpu::{CacheOperation, Ended, Place, Signal, WaitCondition};
 
 /// The number of stores at the end of the pipe that are remembered for waits.
 const MOST_STORED: usize = 64;
@@ -38,6 +38,8 @@ pub(super) struct Rules {
     pub(super) synced: Option<Time>,
     /// The last stores at the end of the pipe or of shaders.
     pub(super) stored: Vec<Store>,
+    /// The last store of shaders that no write-back of L2 has followed when it was over.
+    pub(super) written: Option<(Time, Agent, Place)>,
     /// Cache operations at the end of the pipe, which are over when a wait has seen the store, or at the end of the job.
     pub(super) pending: Vec<(Time, CacheOperation)>,
 }
@@ -51,29 +53,37 @@ impl Rules {
         self.stored.push(store);
     }
 
-    /// Returns the event of the store that a wait has seen: the first one at its address with which the condition is met, or the last
-    /// of all for a wait that counts events. A condition that was met before all of them has seen none.
+    /// Returns the event of the store that a wait has seen: the first one at its address with which the condition is met. A condition
+    /// that was met before all of them has seen none.
     ///
     /// A value that none of them has stored is that of another writer, for which the last one is taken.
-    pub(super) fn seen(&self, va: Option<u64>, condition: Option<WaitCondition>) -> Option<(Time, Ended)> {
-        let mut there = self.stored.iter().filter(|store| va.is_none() || store.va == va).peekable();
-        if let Some(condition) = condition {
-            if there.peek()?.values.is_some_and(|values| condition.is_met(values.before)) {
-                return None;
-            }
-            let first = there.clone().find(|store| store.values.is_none_or(|values| condition.is_met(values.after)));
-            if let Some(store) = first {
-                return Some((store.time, store.ended));
-            }
+    pub(super) fn seen(&self, va: u64, condition: WaitCondition) -> Option<(Time, Ended)> {
+        let mut there = self.stored.iter().filter(|store| store.va == Some(va)).peekable();
+        if there.peek()?.values.is_some_and(|values| condition.is_met(values.before)) {
+            return None;
         }
-        there.last().map(|store| (store.time, store.ended))
+        let first = there.clone().find(|store| store.values.is_none_or(|values| condition.is_met(values.after)));
+        first.or_else(|| there.last()).map(|store| (store.time, store.ended))
+    }
+
+    /// Returns the event for which a wait that counts events has waited: one of a counter with so many later ones.
+    pub(super) fn counted(&self, counter: Ended, outstanding: u32) -> Option<(Time, Ended)> {
+        let counted = self.stored.iter().rev().filter(|store| store.va.is_none() && store.ended == counter);
+        counted.map(|store| (store.time, store.ended)).nth(outstanding as usize)
+    }
+
+    /// Returns the event that a packet has waited for; `None` for what is no wait.
+    pub(super) fn waited(&self, signal: Signal) -> Option<(Time, Ended)> {
+        match signal {
+            Signal::Waited { va, condition, .. } => self.seen(va, condition),
+            Signal::Counted { counter, outstanding } => self.counted(counter, outstanding),
+            _ => None,
+        }
     }
 
     /// Forgets the stores that a wait has seen are over, but for the last, whose value is what later waits find.
-    pub(super) fn forget(&mut self, va: Option<u64>, until: Time) {
-        if va.is_some() {
-            self.stored.retain(|store| store.va != va || store.time >= until);
-        }
+    pub(super) fn forget(&mut self, va: u64, until: Time) {
+        self.stored.retain(|store| store.va != Some(va) || store.time >= until);
     }
 
     /// Takes the operations at the end of the pipe up to an event.
@@ -96,6 +106,7 @@ impl Rules {
             && self.started == other.started
             && self.open_dma == other.open_dma
             && self.stored == other.stored
+            && self.written == other.written
             && self.pending == other.pending
     }
 }

@@ -86,9 +86,11 @@ impl<'a> Checked<'a> {
         self.job
     }
 
-    /// Ends the job, as the kernel does.
-    pub(crate) fn end(self) {
-        self.check_end();
+    /// Ends the job, as the kernel does; `true` if it has come to its end, and was not stopped before.
+    pub(crate) fn end(self, is_complete: bool) {
+        if is_complete {
+            self.check_end();
+        }
         self.caches.end_job(self.target, self.job);
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{
-    access::{By, Order},
+    access::{By, Order, Way},
     event::{Agent, Log, Time},
     finding::Finding,
     model::{Model, Range},
@@ -121,6 +121,13 @@ impl World {
             && let Some(job) = self.job(by.order.job)
         {
             job.rules.open_dma = call.place;
+        }
+        let is_kept = by.way == Way::In && !by.is_private && by.of_target.is_none();
+        if matches!(by.agent, Agent::Shader | Agent::Draw)
+            && is_kept
+            && let (Some(job), Some(place)) = (self.job(by.order.job), call.place)
+        {
+            job.rules.written = Some((by.time, by.agent, place));
         }
         self.model.write(range, data, &by, log)
     }

@@ -1,7 +1,7 @@
 //! A batch of a user queue: the packets between the read pointer and the write pointer.
 
 use std::{
-    cell::Cell,
+    cell::{Cell, RefCell},
     time::{Duration, Instant},
 };
 
@@ -10,6 +10,7 @@ use amdgpu_packets::Target;
 use zerocopy::IntoBytes as _;
 
 use super::{
+    discipline::Discipline,
     shared::QueueState,
     stream::{Item, Wrong, first},
     view::{Overlay, as_fetch},
@@ -79,11 +80,12 @@ pub(super) struct Batch<'b> {
     read: u64,
     /// The duration of the next sleep in a wait.
     pause: Cell<Duration>,
+    discipline: RefCell<Discipline>,
 }
 
 impl<'b> Batch<'b> {
-    pub(super) const fn new(queue: &'b QueueState, target: Target, read: u64) -> Self {
-        Self { queue, target, read, pause: Cell::new(SOONEST) }
+    pub(super) fn new(queue: &'b QueueState, target: Target, read: u64) -> Self {
+        Self { queue, target, read, pause: Cell::new(SOONEST), discipline: RefCell::default() }
     }
 
     /// Executes the ring up to a write pointer.
@@ -132,6 +134,7 @@ impl<'b> Batch<'b> {
                 Err(Wrong::Cut { .. }) if used > 0 && left > WINDOW => break,
                 found => found.map_err(wrong)?,
             };
+            self.check(&item, rest);
             used += match item {
                 Item::Plain => self.plain(engine, place, rest)?,
                 item => {
@@ -171,12 +174,21 @@ impl<'b> Batch<'b> {
         while let Some((Item::Plain, more)) =
             rest.get(len..).filter(|rest| !rest.is_empty()).map(|rest| first(rest, self.target)).and_then(Result::ok)
         {
+            self.check(&Item::Plain, &rest[len..len + more]);
             len += more;
         }
         let (va, _) = self.place(place);
         let overlay = Overlay { view: &self.queue.parts.view, va, dwords: &rest[..len] };
         engine.run(Ib { va, dwords: len as u32 }, &self.environment(&overlay))?;
         Ok(len)
+    }
+
+    /// Reports what is missing before a packet, in the strict mode.
+    fn check(&self, item: &Item<'_>, dwords: &[u32]) {
+        let Some(caches) = &self.queue.board.caches else { return };
+        if let Some((packet, missing)) = self.discipline.borrow_mut().check(item, dwords, self.target) {
+            caches.report_ring(&format!("{packet} in the ring of a user queue, {}", self.target), missing);
+        }
     }
 
     fn environment<'e>(&'e self, memory: &'e dyn gpu::Memory) -> Environment<'e> {

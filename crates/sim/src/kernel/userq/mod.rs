@@ -7,6 +7,7 @@
 //! Source: Linux 6.17 `amdgpu_userq.c`, `amdgpu_userq_fence.c`, `mes_userqueue.c`.
 
 mod batch;
+mod discipline;
 mod doorbells;
 mod queue;
 mod shared;

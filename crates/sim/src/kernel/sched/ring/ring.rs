@@ -432,7 +432,7 @@ impl RingState {
         let (clock, observer) = (&self.board.clock, Some(&memory as &dyn gpu::CacheObserver));
         let env = Environment { memory: &memory, clock, job: running, shaders: running, observer };
         let followed = execute_ibs(engine, &job.ibs, &job.constant, &env);
-        memory.end();
+        memory.end(followed.is_ok());
         followed
     }
 

@@ -62,12 +62,17 @@ pub(super) fn changes(deed: Deed, at: &At, world: &mut World) -> Vec<Change> {
         Deed::Signal(Signal::DrawsDone) if at.is_gfx() => {
             all.push(signal(Lost::DrawsDone, "CS_PARTIAL_FLUSH in its place", Signal::ShadersDone));
         }
-        Deed::Signal(Signal::Waited { va: Some(va), by_pfp, condition: Some(condition) }) => {
-            let seen = job.rules.seen(Some(va), Some(condition));
+        Deed::Signal(Signal::Counted { counter, outstanding }) => {
+            let weaker = Signal::Counted { counter, outstanding: outstanding + 1 };
+            let has_event = job.rules.counted(counter, outstanding).is_some();
+            all.extend(has_event.then(|| signal(Lost::Wait, "its count is too large", weaker)));
+        }
+        Deed::Signal(Signal::Waited { va, by_pfp, condition }) => {
+            let seen = job.rules.seen(va, condition);
             let mut weaker = |what, condition: WaitCondition| {
                 // Another condition that waits for the same store is as good.
-                if seen.is_some() && job.rules.seen(Some(va), Some(condition)) != seen {
-                    let waited = Signal::Waited { va: Some(va), by_pfp, condition: Some(condition) };
+                if seen.is_some() && job.rules.seen(va, condition) != seen {
+                    let waited = Signal::Waited { va, by_pfp, condition };
                     all.push(signal(Lost::Wait, what, waited));
                 }
             };
@@ -79,7 +84,7 @@ pub(super) fn changes(deed: Deed, at: &At, world: &mut World) -> Vec<Change> {
                 weaker("its mask is 0", WaitCondition { mask: 0, reference: 0, ..condition });
             }
             if by_pfp && at.is_gfx() {
-                let waited = Signal::Waited { va: Some(va), by_pfp: false, condition: Some(condition) };
+                let waited = Signal::Waited { va, by_pfp: false, condition };
                 all.push(signal(Lost::PfpWait, "ME waits in place of PFP", waited));
             }
         }
@@ -108,9 +113,7 @@ pub(super) fn moves(deed: Deed, at: &At, world: &mut World) -> Option<Lost> {
         Deed::Signal(Signal::PfpSync) => at.is_gfx().then_some(Lost::PfpSync),
         Deed::Signal(Signal::ShadersDone) => Some(Lost::ShadersDone),
         Deed::Signal(Signal::DrawsDone) => Some(Lost::DrawsDone),
-        Deed::Signal(Signal::Waited { va: Some(va), condition, .. }) => {
-            job.rules.seen(Some(va), condition).map(|_| Lost::Wait)
-        }
+        Deed::Signal(signal @ Signal::Waited { .. }) => job.rules.waited(signal).map(|_| Lost::Wait),
         _ => None,
     }
 }

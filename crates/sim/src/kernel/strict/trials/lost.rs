@@ -75,7 +75,7 @@ pub(super) fn possible(deed: Deed, at: &At, world: &mut World) -> Vec<Lost> {
             Signal::PfpSync => one(Lost::PfpSync, at.is_gfx()),
             Signal::ShadersDone => one(Lost::ShadersDone, true),
             Signal::DrawsDone => one(Lost::DrawsDone, true),
-            Signal::Waited { va, condition, .. } => one(Lost::Wait, job.rules.seen(va, condition).is_some()),
+            Signal::Waited { .. } | Signal::Counted { .. } => one(Lost::Wait, job.rules.waited(signal).is_some()),
             Signal::DmaSync => one(Lost::DmaSync, job.order.has_dma),
             Signal::Dma { waits_for_writes } => one(Lost::RawWait, waits_for_writes && job.order.has_dma),
             Signal::SampleCounts => one(Lost::SampleCounts, at.is_gfx() && at.level == GfxLevel::Gfx9),
