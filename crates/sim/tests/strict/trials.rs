@@ -7,10 +7,13 @@ use amdgpu_sim::{
 use amdgpu_winsys::{
     cs::{
         Stream,
-        pm4::{AcquireMem, CacheActions, Compare, EndOfPipe, PfpSyncMe, Target, WaitRegMem},
+        pm4::{
+            AcquireMem, CacheActions, Caching, Compare, CpDma, EndOfPipe, Engine, PfpSyncMe, Policy, Target,
+            WaitRegMem, WriteData,
+        },
     },
     heaps::AllocateFlags,
-    winsys::Ip,
+    winsys::{GfxLevel, Ip},
 };
 
 use crate::{
@@ -167,4 +170,103 @@ fn packets_that_have_changed_places_are_tried() {
     });
     let early = "the cache operation (before the packet before it)";
     assert!(has(&all, early, HazardKind::NotWrittenBack), "{all:?}");
+}
+
+/// Runs a stream, and returns what was missing in the trials that were reported, with the kinds.
+fn missed(rig: &Rig, record: impl FnOnce(&mut Stream<Target>)) -> Vec<(String, HazardKind)> {
+    rig.run(record);
+    assert!(rig.gpu.hazards().is_empty(), "{:?}", rig.gpu.hazards());
+    let trials = rig.gpu.trials();
+    assert!(!trials.iter().any(|trial| matches!(trial.outcome, TrialOutcome::Missed(_))), "{trials:#?}");
+    let reported = trials.into_iter().filter_map(|trial| match trial.outcome {
+        TrialOutcome::Reported(kind) => Some((trial.without, kind)),
+        _ => None,
+    });
+    reported.collect()
+}
+
+#[test]
+fn a_packet_that_does_not_wait_for_its_writes_is_tried_where_something_reads_them() {
+    for (chip, ip) in CHIPS.into_iter().flat_map(|chip| [(chip, Ip::Gfx), (chip, Ip::Compute)]) {
+        for reads in [true, false] {
+            let rig = Rig::with(chip, ip, Strictness::Trials, AllocateFlags::empty());
+            let all = missed(&rig, |stream| {
+                stream.push(&WriteData::new(rig.at(0), &[7])).unwrap();
+                if reads {
+                    rig.copy(stream);
+                }
+            });
+            assert_eq!(has(&all, "WR_CONFIRM", HazardKind::Race), reads, "{chip} {ip}: {all:?}");
+        }
+    }
+}
+
+#[test]
+fn a_packet_of_pfp_is_tried_on_me_where_pfp_reads_what_it_writes() {
+    for chip in CHIPS {
+        let rig = Rig::with(chip, Ip::Gfx, Strictness::Trials, AllocateFlags::empty());
+        let all = missed(&rig, |stream| {
+            let write = WriteData::new(rig.at(0), &[1]);
+            stream.push(&WriteData { engine: Engine::Pfp, ..write }).unwrap();
+            // COND_EXEC of the following NOP.
+            let va = rig.at(0).as_u64();
+            let cond: [u32; 7] = if rig.level() == GfxLevel::Gfx6 {
+                [0xc002_2200, va as u32, (va >> 32) as u32, 2, 0xc000_1000, 0, 0x8000_0000]
+            } else {
+                [0xc003_2200, va as u32, (va >> 32) as u32, 0, 2, 0xc000_1000, 0]
+            };
+            stream.reserve(7).unwrap().copy_from_slice(&cond);
+        });
+        assert!(has(&all, "the engine PFP", HazardKind::Ahead), "{chip}: {all:?}");
+    }
+}
+
+#[test]
+fn a_cache_policy_that_bypasses_l2_is_tried_where_l2_has_an_old_line() {
+    for (chip, is_kept) in [("vega10", false), ("navi10", true), ("navi21", true), ("navi31", true)] {
+        for bypasses in [true, false] {
+            let rig = Rig::with(chip, Ip::Compute, Strictness::Trials, AllocateFlags::empty());
+            let copy = |bypasses: bool| {
+                let copy = CpDma::copy(rig.level(), rig.at(4096), rig.at(0), 4).with_sync(true);
+                let policy = if bypasses { Policy::Bypass } else { Policy::Lru };
+                CpDma { from_caching: Caching { policy, ..copy.from_caching }, ..copy }
+            };
+            rig.run(|stream| stream.push(&copy(false)).unwrap());
+            rig.poke(0, 7);
+            rig.run(|stream| stream.push(&copy(bypasses)).unwrap());
+            let found = rig.kinds();
+            let is_old = is_kept && !bypasses;
+            assert_eq!(found, if is_old { vec![HazardKind::StaleRead] } else { vec![] }, "{chip} {bypasses}");
+            let trials = rig.gpu.trials();
+            let old = TrialOutcome::Reported(HazardKind::StaleRead);
+            let is_tried = |trial: &&TrialReport| trial.without == "the cache policy" && trial.outcome == old;
+            assert_eq!(trials.iter().filter(is_tried).count(), usize::from(is_kept && bypasses), "{chip}: {trials:#?}");
+        }
+    }
+}
+
+#[test]
+fn loads_of_the_scope_of_the_device_are_tried_without_it() {
+    let (near, wide) = (Act::Load(Client::Vector, Reach::Unit), Act::Load(Client::Vector, Reach::Device));
+    for (chip, ip) in CHIPS.into_iter().flat_map(|chip| [(chip, Ip::Gfx), (chip, Ip::Compute)]) {
+        for first in [near, wide] {
+            let rig = Rig::with(chip, ip, Strictness::Trials, AllocateFlags::empty());
+            Script::plug(&rig, &[&[first], &[Act::Store(7)], &[wide]]);
+            let all = missed(&rig, |stream| (0..3).for_each(|_| start(stream)));
+            let is_kept = matches!(first, Act::Load(_, Reach::Unit));
+            assert_eq!(has(&all, "the scope of loads", HazardKind::StaleRead), is_kept, "{chip} {ip}: {all:?}");
+        }
+    }
+}
+
+#[test]
+fn a_write_back_without_the_bit_of_lines_that_are_not_coherent_is_reported_on_gfx8_and_gfx9() {
+    for chip in ["polaris10", "vega10", "navi21"] {
+        let rig = Rig::with(chip, Ip::Compute, Strictness::Trials, AllocateFlags::empty());
+        let all = missed(&rig, |stream| {
+            stream.push(&AcquireMem::all(rig.target(), CacheActions::WRITE_BACK_L2)).unwrap();
+        });
+        let is_there = has(&all, "the write-back of L2 (without TC_NC)", HazardKind::Submission);
+        assert_eq!(is_there, chip != "navi21", "{chip}: {all:?}");
+    }
 }

@@ -93,6 +93,15 @@ pub enum Signal {
     ByPfp,
     /// Before the accesses of a packet that does not wait until its writes have landed.
     Unconfirmed,
+    /// Before the accesses of a packet that waits until its writes have landed.
+    Confirmed,
+    /// Before the accesses of a packet whose cache policies bypass L2.
+    Bypass {
+        /// `true` for its reads.
+        reads: bool,
+        /// `true` for its writes.
+        writes: bool,
+    },
     /// Before the accesses of a DMA.
     Dma {
         /// `true` if it starts when earlier DMA has written.

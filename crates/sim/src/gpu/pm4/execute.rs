@@ -3,7 +3,7 @@
 use amdgpu_hw::GfxLevel;
 use amdgpu_packets::layout::records::pm4::{ContextControl, MemSemaphore, MemWrite, Packet, Timestamp};
 use amdgpu_packets::layout::values::{
-    AtomicCommand, EngineSel, EngineSelIb, EventIndex, PwsCounter, SemSel, WaitSpace,
+    AtomicCommand, CachePolicy, EngineSel, EngineSelIb, EventIndex, PwsCounter, SemSel, WaitSpace,
 };
 use amdgpu_packets::pm4::Event;
 
@@ -93,10 +93,12 @@ impl Engine {
 
             Packet::WriteData(packet) => {
                 observe_engine(step, packet.engine_sel == EngineSel::PFP, packet.wr_confirm);
+                observe_policies(step, CachePolicy::LRU, packet.cache_policy, level);
                 self.write_data(packet, step, level)?;
             }
             Packet::CopyData(packet) => {
                 observe_engine(step, packet.engine_sel == EngineSel::PFP, packet.wr_confirm);
+                observe_policies(step, packet.src_cache_policy, packet.dst_cache_policy, level);
                 self.copy_data(packet, step, level)?;
             }
             Packet::CpDma(packet) => {
@@ -106,6 +108,7 @@ impl Engine {
             }
             Packet::DmaData(packet) => {
                 observe(step, |observer| observer.signal(Signal::Dma { waits_for_writes: packet.raw_wait }));
+                observe_policies(step, packet.src_cache_policy, packet.dst_cache_policy, level);
                 self.dma(&(*packet).into(), step, level)?;
                 observe_dma(step, packet.cp_sync);
             }
@@ -126,6 +129,7 @@ impl Engine {
             Packet::StrmoutBufferUpdate(packet) => self.strmout_buffer_update(packet, step, level)?,
 
             Packet::WaitRegMem(packet) => {
+                observe_policies(step, packet.cache_policy, CachePolicy::LRU, level);
                 self.wait(&(*packet).into(), step, level)?;
                 let va = (packet.mem_space != WaitSpace::REGISTER).then_some(packet.poll_addr);
                 let (mask, reference) = (packet.mask.into(), packet.reference.into());
@@ -167,6 +171,7 @@ impl Engine {
                 observe_event(step, event, false, CacheOperation::of_event(packet, level));
             }
             Packet::ReleaseMem(packet) => {
+                observe_policies(step, CachePolicy::LRU, packet.cache_policy, level);
                 self.end_of_pipe(&(*packet).into(), step)?;
                 let event = (packet.event_index, packet.event_type, packet.addr);
                 observe_event(step, event, packet.pws_enable, CacheOperation::of_release(packet, level));
@@ -285,8 +290,18 @@ fn observe(step: &Step<'_, '_>, act: impl FnOnce(&dyn CacheObserver)) {
 fn observe_engine(step: &Step<'_, '_>, by_pfp: bool, is_confirmed: bool) {
     if by_pfp {
         observe(step, |observer| observer.signal(Signal::ByPfp));
-    } else if !is_confirmed {
-        observe(step, |observer| observer.signal(Signal::Unconfirmed));
+    } else {
+        observe(step, |observer| observer.signal(if is_confirmed { Signal::Confirmed } else { Signal::Unconfirmed }));
+    }
+}
+
+/// Tells the observer that the cache policies of reads or writes bypass L2, if they do.
+///
+/// Source: Linux 6.12 `gfx_v10_0.c`, `gfx_v10_0_ring_emit_fence`, whose CACHE_POLICY of 3 keeps a fence out of L2.
+fn observe_policies(step: &Step<'_, '_>, reads: CachePolicy, writes: CachePolicy, level: GfxLevel) {
+    let [reads, writes] = [reads, writes].map(|policy| policy == CachePolicy::BYPASS);
+    if level >= GfxLevel::Gfx9 && (reads || writes) {
+        observe(step, |observer| observer.signal(Signal::Bypass { reads, writes }));
     }
 }
 

@@ -29,6 +29,12 @@ pub(super) struct By {
     pub(super) through_array: bool,
     /// The address space.
     pub(super) vm: Option<u64>,
+    /// `true` if a cache policy makes it go behind L2.
+    pub(super) bypasses: bool,
+    /// The cache that a load would go through if it did not have the scope of the device, and `true` with GL1 behind it.
+    pub(super) near: Option<(Front, bool)>,
+    /// What is otherwise than packets say.
+    pub(super) as_if: Option<AsIf>,
     /// `true` for accesses that may meet atomic operations: they are atomic themselves, or coherent.
     pub(super) is_atomic: bool,
     /// `true` for memory of a lane of its own, whose place the chip chooses.
@@ -36,6 +42,62 @@ pub(super) struct By {
     /// The cache of render backends, which access targets through caches of their own.
     pub(super) of_target: Option<TargetCaches>,
     pub(super) order: Order,
+}
+
+/// A property of the accesses of an event that a trial changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct AsIf {
+    pub(super) time: Time,
+    pub(super) job: u64,
+    pub(super) instead: Instead,
+}
+
+/// What the accesses of an event are like in a trial.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Instead {
+    /// The engine does not wait until writes have landed.
+    Posted,
+    /// ME makes the accesses of PFP.
+    MicroEngine,
+    /// What bypasses L2 goes through it.
+    ThroughL2,
+    /// Loads of the device's scope go through the caches of their compute unit.
+    Near,
+}
+
+impl Instead {
+    /// Returns the agent in place of another one.
+    fn agent(self, agent: Agent) -> Agent {
+        match (self, agent) {
+            (Self::Posted, Agent::Engine) => Agent::Posted,
+            (Self::MicroEngine, Agent::Pfp) => Agent::Engine,
+            _ => agent,
+        }
+    }
+}
+
+impl By {
+    /// Returns the agent of an event, as accesses are judged.
+    pub(super) fn agent_of(&self, event: &Event, time: Time) -> Agent {
+        let changed = self.as_if.filter(|as_if| as_if.time == time);
+        changed.map_or(event.agent, |as_if| as_if.instead.agent(event.agent))
+    }
+
+    /// Changes the access if it is one of the event that is otherwise.
+    pub(super) fn change(&mut self) {
+        let Some(as_if) = self.as_if.filter(|as_if| as_if.time == self.time) else { return };
+        self.agent = as_if.instead.agent(self.agent);
+        match (as_if.instead, self.near) {
+            (Instead::ThroughL2, _) if self.bypasses => self.way = Way::In,
+            (Instead::Near, Some((front, through_array))) => {
+                self.front = Some(front);
+                self.through_array = through_array;
+                self.way = Way::In;
+                self.is_atomic = false;
+            }
+            _ => {}
+        }
+    }
 }
 
 /// The work of a job that is over.

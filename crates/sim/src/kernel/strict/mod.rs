@@ -258,6 +258,7 @@ impl Caches {
         let found = world.read(range, data, call, log);
         if let Some(trials) = trials {
             let call = Call { waits: world.order(call.by.order.job).waits_for_dma, ..*call };
+            trials.narrow(world, &call);
             trials.read(range, data, &call, log, found.is_some());
         }
         found

@@ -46,6 +46,7 @@ impl CacheObserver for Checked<'_> {
         self.event.set(None);
         self.place.set(Some(place));
         self.stored.set(None);
+        self.bypasses.set((false, false));
         if let Target::Sdma(_) = self.target {
             self.observe_copy_engine(place.packet);
         }
@@ -53,7 +54,8 @@ impl CacheObserver for Checked<'_> {
 
     fn signal(&self, signal: Signal) {
         match signal {
-            Signal::ByPfp => return self.agent.set(Agent::Pfp),
+            Signal::ByPfp => self.agent.set(Agent::Pfp),
+            Signal::Bypass { reads, writes } => self.bypasses.set((reads, writes)),
             Signal::Unconfirmed => return self.agent.set(Agent::Posted),
             Signal::Dma { .. } if self.has_dma => self.agent.set(Agent::Dma),
             _ => {}
@@ -66,6 +68,9 @@ impl CacheObserver for Checked<'_> {
                 | Signal::Waited { .. }
                 | Signal::Counted { .. }
                 | Signal::DmaSync
+                | Signal::ByPfp
+                | Signal::Confirmed
+                | Signal::Bypass { .. }
                 | Signal::Stored { .. }
         );
         let now = if is_event { self.now() } else { None };

@@ -46,20 +46,22 @@ fn earlier<'l>(log: &'l Log, time: Time, by: &By) -> Option<(&'l Event, bool)> {
 fn conflict(other: Other, is_written: bool, by: &By, log: &Log) -> Option<Finding> {
     let (event, is_apart) = earlier(log, other.time, by)?;
     let Other { time, is_write, is_atomic, .. } = other;
+    let agent = by.agent_of(event, time);
     // What an engine has only read is over, and its writes land in their order.
-    let is_in_order = event.agent == Agent::Posted && (!is_write || is_written && by.agent != Agent::Shader);
-    let is_running = is_apart || by.order.is_running(time, event.agent, by.agent) && !is_in_order;
+    let is_in_order = agent == Agent::Posted && (!is_write || is_written && by.agent != Agent::Shader);
+    let is_running = is_apart || by.order.is_running(time, agent, by.agent) && !is_in_order;
     if is_running && !(by.is_atomic && is_atomic) {
-        return Some(Finding::Race { earlier: time, by: event.agent, is_write, is_apart });
+        return Some(Finding::Race { earlier: time, by: agent, is_write, is_apart });
     }
-    let is_ahead = is_write && by.agent == Agent::Pfp && event.agent != Agent::Pfp && time > by.order.pfp;
+    let is_ahead = is_write && by.agent == Agent::Pfp && agent != Agent::Pfp && time > by.order.pfp;
     (is_ahead && event.job == by.order.job).then_some(Finding::Ahead(time))
 }
 
 /// Keeps an access that another one replaces as the last one of its line, as long as it may not be over.
 fn keep(last: &mut Last, line: usize, other: Other, by: &By, log: &Log) {
     let is_open = |other: &Other| {
-        earlier(log, other.time, by).is_some_and(|(&Event { agent, .. }, is_apart)| {
+        earlier(log, other.time, by).is_some_and(|(event, is_apart)| {
+            let agent = by.agent_of(event, other.time);
             is_apart
                 || by.order.is_running(other.time, agent, Agent::Engine)
                 || other.is_write && agent != Agent::Pfp && other.time > by.order.pfp
@@ -116,14 +118,16 @@ pub(super) fn read(page: &mut Page, piece: Piece, by: &By, log: &Log) -> Option<
     if found.is_none() && !last.others.is_empty() {
         found = others(last, piece, piece.mask(), false, by, log);
     }
-    if is_slow && !by.is_atomic {
+    if is_slow {
         if last.reader[line] != by.time {
             let before = last.read_of(line);
             keep(last, line, before, by, log);
             last.reader[line] = by.time;
             last.read[line] = 0;
+            last.read_by_atomic |= 1 << line;
         }
         last.read[line] |= piece.mask();
+        last.read_by_atomic &= !(u64::from(!by.is_atomic) << line);
     }
     found
 }
@@ -175,6 +179,7 @@ impl Last {
 
     /// Returns the last read of a line.
     fn read_of(&self, line: usize) -> Other {
-        Other { time: self.reader[line], bytes: self.read[line], is_write: false, is_atomic: false }
+        let is_atomic = self.read_by_atomic >> line & 1 != 0;
+        Other { time: self.reader[line], bytes: self.read[line], is_write: false, is_atomic }
     }
 }

@@ -259,7 +259,7 @@ impl RunningJob {
                 Some((number, _)) if number + 1 == rules.packets => rules.ended = None,
                 _ => rules.ended = at.place.map(|place| (rules.packets, place)),
             },
-            Signal::EndOfPipe | Signal::ByPfp | Signal::Unconfirmed => {}
+            Signal::EndOfPipe | Signal::ByPfp | Signal::Unconfirmed | Signal::Confirmed | Signal::Bypass { .. } => {}
         }
         Vec::new()
     }

@@ -78,6 +78,8 @@ pub(super) struct Last {
     /// The event of shaders or DMA that read a line last, and the bytes.
     pub(super) reader: [Time; LINES],
     pub(super) read: [u64; LINES],
+    /// The lines whose last reader used atomic operations, or loads that may meet them, alone.
+    pub(super) read_by_atomic: u64,
     /// Earlier accesses of each line that may not be over; empty as long as there are none.
     pub(super) others: Vec<Vec<Other>>,
 }
@@ -120,6 +122,7 @@ impl Page {
                 by_atomic: 0,
                 reader: [0; LINES],
                 read: [0; LINES],
+                read_by_atomic: 0,
                 others: Vec::new(),
             })
         })

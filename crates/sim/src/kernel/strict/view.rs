@@ -49,6 +49,8 @@ pub(crate) struct Checked<'a> {
     pub(super) stored: Cell<Option<(u64, Values)>>,
     /// The cache of the accesses of render backends.
     target_cache: Cell<TargetCaches>,
+    /// `true` if the packet's reads, and its writes, bypass L2.
+    pub(super) bypasses: Cell<(bool, bool)>,
     /// The event of the current accesses, once there was one.
     pub(super) event: Cell<Option<Time>>,
     /// The number of the job.
@@ -74,6 +76,7 @@ impl<'a> Checked<'a> {
             route: Cell::new((Client::Vector, Reach::Unit)),
             target_cache: Cell::new(TargetCaches::COLOR),
             stored: Cell::default(),
+            bypasses: Cell::default(),
             event: Cell::default(),
             job,
             ring: submitted.ring,
@@ -156,7 +159,7 @@ impl<'a> Checked<'a> {
     }
 
     /// Returns the properties of an access, unless it is none of a packet.
-    fn by(&self, agent: Agent, is_update: bool) -> Option<By> {
+    fn by(&self, agent: Agent, is_update: bool, is_write: bool) -> Option<By> {
         let in_shaders = self.in_shaders.get();
         let (client, reach) = self.route.get();
         let has_array = (GfxLevel::Gfx10..=GfxLevel::Gfx11_5).contains(&self.level());
@@ -172,10 +175,17 @@ impl<'a> Checked<'a> {
             Client::Instructions => Front::Instructions,
             Client::Vector | Client::Packet | Client::Indices | Client::Targets => Front::Vector,
         };
+        let (reads, writes) = self.bypasses.get();
+        let bypasses = !in_shaders && if is_write { writes } else { reads };
+        let is_wide = matches!(reach, Reach::Device | Reach::System);
+        let is_wide_load = in_shaders && agent != Agent::Draw && !is_fixed && !is_update && !is_write && is_wide;
         Some(By {
             time: self.now()?,
             agent,
-            way: self.way(),
+            way: if bypasses { Way::Past } else { self.way() },
+            bypasses,
+            near: is_wide_load.then_some((front, has_array)),
+            as_if: None,
             front: (is_near && reach == Reach::Unit).then_some(front),
             through_array: is_near && has_array,
             vm: self.vm,
@@ -222,7 +232,7 @@ impl<'a> Checked<'a> {
     }
 
     fn check_read_by(&self, agent: Agent, va: GpuVa, data: &mut [u8], (is_update, polls): (bool, bool)) {
-        let Some(by) = self.by(agent, is_update) else { return };
+        let Some(by) = self.by(agent, is_update, false) else { return };
         let call = Call { by: &by, polls, place: self.place.get(), waits: false };
         self.spots(va, data.len(), Access::Read, |spot| {
             let data = &mut data[spot.done as usize..(spot.done + spot.len) as usize];
@@ -282,7 +292,7 @@ impl<'a> Checked<'a> {
     /// Checks a write before memory changes.
     fn check_write(&self, va: GpuVa, data: &[u8], is_update: bool) {
         self.note_store(va, data);
-        let Some(by) = self.by(self.agent(), is_update) else { return };
+        let Some(by) = self.by(self.agent(), is_update, true) else { return };
         let call = Call { by: &by, polls: false, place: self.place.get(), waits: false };
         self.spots(va, data.len(), Access::Write, |spot| {
             let data = &data[spot.done as usize..(spot.done + spot.len) as usize];
@@ -295,7 +305,7 @@ impl<'a> Checked<'a> {
     pub(super) fn check_fetch(&self, va: GpuVa, len: usize, place: Place) {
         let before = (self.place.replace(Some(place)), self.event.replace(None));
         let agent = if self.is_gfx() { Agent::Pfp } else { Agent::Engine };
-        if let Some(by) = self.by(agent, false) {
+        if let Some(by) = self.by(agent, false, false) {
             let call = Call { by: &by, polls: false, place: self.place.get(), waits: false };
             self.spots(va, len, Access::Read, |spot| {
                 let found = self.caches.fetch(range(va, spot), spot.len as usize, &call);

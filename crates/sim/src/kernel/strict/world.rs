@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{
-    access::{By, Order, Way},
+    access::{AsIf, By, Instead, Order, Way},
     event::{Agent, Log, Time},
     finding::Finding,
     model::{Model, Range},
@@ -27,6 +27,8 @@ pub(super) struct World {
     ended: BTreeMap<u32, RunningJob>,
     /// The operations at the end of the pipe that the last packet with a wait has ended, with the events of their packets.
     pub(super) caught_up: Vec<(Time, CacheOperation)>,
+    /// What a trial changes of the accesses of an event.
+    pub(super) as_if: Option<AsIf>,
 }
 
 /// An access, but for the order of its job, which each world knows.
@@ -76,10 +78,21 @@ impl World {
     pub(super) fn is_like(&self, other: &Self) -> bool {
         let same =
             |(job, other): (&RunningJob, &RunningJob)| job.order == other.order && job.rules.is_like(&other.rules);
-        self.model.was_operated_like(&other.model)
+        self.as_if.is_none_or(|as_if| self.is_over(as_if))
+            && self.model.was_operated_like(&other.model)
             && self.jobs.len() == other.jobs.len()
             && self.jobs.iter().zip(&other.jobs).all(same)
             && self.ended.values().zip(other.ended.values()).all(|(job, other)| job.order == other.order)
+    }
+
+    /// Returns `true` if what a trial has changed makes no difference any more. What caches have differs up to the end of the job.
+    fn is_over(&self, AsIf { time, job, instead }: AsIf) -> bool {
+        let Some(job) = self.jobs.iter().find(|running| running.order.job == job) else { return true };
+        match instead {
+            Instead::Posted => job.order.posted >= time,
+            Instead::MicroEngine => job.order.pfp >= time,
+            Instead::ThroughL2 | Instead::Near => false,
+        }
     }
 
     fn by(&self, call: &Call<'_>) -> By {
@@ -87,7 +100,9 @@ impl World {
         if call.polls {
             order.others = Time::MAX;
         }
-        By { order, ..*call.by }
+        let mut by = By { order, as_if: self.as_if, ..*call.by };
+        by.change();
+        by
     }
 
     /// Checks a read.

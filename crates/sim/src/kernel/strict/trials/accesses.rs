@@ -32,6 +32,8 @@ struct Access {
     way: Way,
     front: Option<Front>,
     through_array: bool,
+    bypasses: bool,
+    near: Option<(Front, bool)>,
     vm: Option<u64>,
     /// The bytes that are accessed, and those that a write changes.
     bytes: u64,
@@ -97,6 +99,7 @@ impl Accesses {
                 let all = self.lines.entry(place).or_default();
                 if let Some(last) = all.last_mut()
                     && (last.time, last.agent, last.way, last.front) == (by.time, by.agent, by.way, by.front)
+                    && (last.near, last.bypasses) == (by.near, by.bypasses)
                     && last.target == by.of_target.map_or(0, |cache| cache.bits())
                     && last.is_atomic == by.is_atomic
                     && last.line.is_some() == keeps_line
@@ -114,6 +117,8 @@ impl Accesses {
                     way: by.way,
                     front: by.front,
                     through_array: by.through_array,
+                    bypasses: by.bypasses,
+                    near: by.near,
                     vm: by.vm,
                     bytes: piece.mask(),
                     changed,
@@ -193,6 +198,10 @@ impl Accesses {
                     }
                     Lost::Wait if self.is_old(&pair, trial) => Some("old bytes"),
                     Lost::Targets(cache) => self.is_in_targets(&pair, cache, trial).then_some("old bytes"),
+                    Lost::Confirmation => pair.is_unconfirmed(trial).then_some("it may not be there yet"),
+                    Lost::Engine => pair.is_ahead_of_engine(trial).then_some("read ahead"),
+                    Lost::Policy => self.is_old_by_policy(&pair, trial).then_some("old bytes"),
+                    Lost::Scope => self.is_old_by_scope(&pair, trial).then_some("old bytes"),
                     Lost::Ended => {
                         pair.overlaps(trial, Agent::Shader, (trial.before.shaders, start)).then_some("both at once")
                     }
@@ -315,6 +324,38 @@ impl Accesses {
             && !is_answered()
     }
 
+    fn is_old_by_policy(&self, pair: &Pair<'_>, trial: &Trial) -> bool {
+        let Pair { earlier, later, .. } = *pair;
+        let (now, between) = (trial.at.now, (earlier.time, later.time));
+        let reads_old = later.time == now
+            && later.bypasses
+            && earlier.way == Way::In
+            && pair.differs(|access| access.way != Way::Past)
+            && self.between(between, |operation| operation.invalidates).next().is_none();
+        let hides = earlier.time == now
+            && earlier.bypasses
+            && later.way == Way::Past
+            && later.time != now
+            && earlier.changed & later.bytes != 0
+            && self.between(between, |operation| operation.writes_back).next().is_none();
+        reads_old || hides
+    }
+
+    fn is_old_by_scope(&self, pair: &Pair<'_>, trial: &Trial) -> bool {
+        let Pair { earlier, later, .. } = *pair;
+        let Some((front, _)) = later.near.filter(|_| later.time == trial.at.now) else { return false };
+        let bits = match front {
+            Front::Vector => FrontCaches::VECTOR,
+            Front::Scalar => FrontCaches::SCALAR,
+            Front::Instructions | Front::Array => return false,
+        };
+        earlier.front == Some(front)
+            && earlier.vm == later.vm
+            && earlier.time != later.time
+            && pair.differs(|access| access.time == later.time)
+            && self.between((earlier.time, later.time), |operation| operation.fronts.contains(bits)).next().is_none()
+    }
+
     fn is_in_targets(&self, pair: &Pair<'_>, cache: u8, trial: &Trial) -> bool {
         let Pair { all, earlier, later } = *pair;
         let others = all.iter().filter(|access| earlier.time < access.time && access.time < later.time);
@@ -344,6 +385,32 @@ struct Pair<'a> {
 }
 
 impl Pair<'_> {
+    /// Returns `true` if the later access needs the write of a packet that does not wait until it has landed.
+    fn is_unconfirmed(&self, trial: &Trial) -> bool {
+        let Self { earlier, later, .. } = *self;
+        let reads = if later.line.is_some() { later.bytes } else { 0 };
+        let needed = reads | if later.agent == Agent::Shader { later.changed } else { 0 };
+        earlier.time == trial.at.now
+            && earlier.agent == Agent::Engine
+            && later.job == earlier.job
+            && !later.polls
+            && !later.is_private
+            && !(earlier.is_atomic && later.is_atomic)
+            && earlier.changed & needed != 0
+    }
+
+    /// Returns `true` if PFP reads what ME writes in its place.
+    fn is_ahead_of_engine(&self, trial: &Trial) -> bool {
+        let Self { earlier, later, .. } = *self;
+        earlier.time == trial.at.now
+            && earlier.agent == Agent::Pfp
+            && later.agent == Agent::Pfp
+            && later.job == earlier.job
+            && later.line.is_some()
+            && !later.polls
+            && earlier.changed & later.bytes != 0
+    }
+
     /// Returns `true` if the later read finds other bytes than the earlier one, which no write that the cache `knows` has made.
     fn differs(&self, knows: impl Fn(&Access) -> bool) -> bool {
         let (Some(old), Some(new)) = (&self.earlier.line, &self.later.line) else { return false };

@@ -99,6 +99,12 @@ pub(super) fn changes(deed: Deed, at: &At, world: &mut World) -> Vec<Change> {
                 let change = How::Changed("PFP executes it in place of ME");
                 all.push((Lost::PfpWait, change, Some(Deed::Operation(by_pfp))));
             }
+            let has_bit = matches!(at.level, GfxLevel::Gfx8 | GfxLevel::Gfx9) && !at.is_at_the_end_of_the_pipe();
+            if has_bit && operation.write_back_l2 && !operation.invalidate_l2 {
+                let doubt = Some(crate::gpu::Doubt::WriteBackAlone);
+                let without = crate::gpu::CacheOperation { write_back_l2: false, doubt, ..operation };
+                all.push((Lost::WriteBackL2, How::Changed("without TC_NC"), Some(Deed::Operation(without))));
+            }
         }
         _ => {}
     }

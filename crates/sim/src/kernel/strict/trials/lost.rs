@@ -7,6 +7,7 @@ use amdgpu_hw::GfxLevel;
 use crate::{
     gpu::{CacheOperation, FrontCaches, Signal, TargetCaches},
     kernel::strict::{
+        access::{AsIf, Instead},
         packets::{At, Deed, Hazard},
         world::World,
     },
@@ -35,6 +36,27 @@ pub(in crate::kernel::strict) enum Lost {
     FirstEvent,
     /// The work for which an event with a store waits.
     Ended,
+    /// The wait of a packet until its writes have landed.
+    Confirmation,
+    /// The engine PFP of a packet.
+    Engine,
+    /// The cache policy that bypasses L2.
+    Policy,
+    /// The scope of loads of a dispatch.
+    Scope,
+}
+
+impl Lost {
+    /// Returns what accesses are like without it, if it is a property of theirs.
+    pub(super) const fn instead(self) -> Option<Instead> {
+        match self {
+            Self::Confirmation => Some(Instead::Posted),
+            Self::Engine => Some(Instead::MicroEngine),
+            Self::Policy => Some(Instead::ThroughL2),
+            Self::Scope => Some(Instead::Near),
+            _ => None,
+        }
+    }
 }
 
 impl fmt::Display for Lost {
@@ -61,6 +83,10 @@ impl fmt::Display for Lost {
             Self::SampleCounts => "ZPASS_DONE",
             Self::FirstEvent => "one of two events",
             Self::Ended => "the event type",
+            Self::Confirmation => "WR_CONFIRM",
+            Self::Engine => "the engine PFP",
+            Self::Policy => "the cache policy",
+            Self::Scope => "the scope of loads",
         })
     }
 }
@@ -83,7 +109,10 @@ pub(super) fn possible(deed: Deed, at: &At, world: &mut World) -> Vec<Lost> {
                 let is_twice = at.level == GfxLevel::Gfx7 || at.level == GfxLevel::Gfx8;
                 one(Lost::FirstEvent, at.is_gfx() && is_twice)
             }
-            Signal::ByPfp | Signal::Unconfirmed | Signal::Stored { .. } | Signal::Work => Vec::new(),
+            Signal::ByPfp => one(Lost::Engine, at.is_gfx()),
+            Signal::Confirmed => vec![Lost::Confirmation],
+            Signal::Bypass { .. } => vec![Lost::Policy],
+            Signal::Unconfirmed | Signal::Stored { .. } | Signal::Work => Vec::new(),
         },
         Deed::Packet | Deed::End => Vec::new(),
     }
@@ -104,6 +133,10 @@ fn of_operation(operation: CacheOperation, is_gfx: bool) -> Vec<Lost> {
 impl World {
     /// Does what is left of what a packet does.
     pub(in crate::kernel::strict) fn act_without(&mut self, lost: Lost, deed: Deed, at: &At) -> Vec<Hazard> {
+        if let Some(instead) = lost.instead() {
+            self.as_if = Some(AsIf { time: at.now, job: at.job, instead });
+            return self.act(deed, at);
+        }
         let left = match (lost, deed) {
             (Lost::Front(bits), Deed::Operation(operation)) => {
                 let fronts = operation.fronts - FrontCaches::from_bits_truncate(bits);

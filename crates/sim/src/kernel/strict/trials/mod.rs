@@ -24,7 +24,7 @@ use self::{
     trial::Trial,
 };
 use super::{
-    access::Order,
+    access::{AsIf, By, Instead, Order},
     event::{Log, Time},
     finding::Finding,
     model::Range,
@@ -33,9 +33,17 @@ use super::{
     world::{Call, World},
 };
 use crate::gpu::{CacheOperation, FrontCaches, Place, Signal, TargetCaches};
+use amdgpu_packets::Target;
 
 /// The number of trials that run at the same time.
 const MOST_RUNNING: usize = 48;
+
+/// The number of trials at the same time that change accesses, which mostly last as long as their job.
+const MOST_OF_ACCESSES: usize = 12;
+
+fn is_full_of_accesses(running: &[Trial]) -> bool {
+    running.iter().filter(|trial| trial.lost.instead().is_some()).count() >= MOST_OF_ACCESSES
+}
 
 /// The number of trials of the same loss at the same place in IBs of the same length.
 const MOST_ALIKE: u32 = 24;
@@ -54,6 +62,8 @@ pub(super) struct Trials {
     known: HashMap<Alike, u32>,
     accesses: Accesses,
     last: Time,
+    /// The last event whose loads a trial has changed.
+    narrowed: Time,
 }
 
 /// Returns the kind of a finding.
@@ -88,7 +98,8 @@ impl Trials {
             for (lost, how, changed) in all {
                 let alike = (place.packet, lost, how, place.ib.dwords, place.offset, place.level);
                 let count = self.known.entry(alike).or_default();
-                if *count >= MOST_ALIKE || self.running.len() + started.len() >= MOST_RUNNING {
+                let is_full = lost.instead().is_some() && is_full_of_accesses(&self.running);
+                if *count >= MOST_ALIKE || is_full || self.running.len() + started.len() >= MOST_RUNNING {
                     continue;
                 }
                 *count += 1;
@@ -192,6 +203,16 @@ impl Trials {
                 trial.until = trial.until.min(at.now);
             }
         }
+        for trial in self.running.iter_mut().filter(|trial| trial.at.job == at.job) {
+            let is_over = match trial.lost {
+                Lost::Confirmation => after.posted >= trial.at.now,
+                Lost::Engine => after.pfp >= trial.at.now,
+                _ => false,
+            };
+            if is_over {
+                trial.until = trial.until.min(at.now);
+            }
+        }
         for trial in self.running.iter_mut().filter(|trial| trial.lost == Lost::Ended && trial.at.job == at.job) {
             if deed == Deed::Signal(Signal::ShadersDone) || seen.is_some_and(|seen| seen > trial.at.now) {
                 trial.until = trial.until.min(at.now);
@@ -228,6 +249,36 @@ impl Trials {
             let trial = self.running.swap_remove(index);
             self.end(&trial, outcome);
         }
+    }
+
+    /// Starts a trial in which the loads of a dispatch have another scope, at the first load for which that matters.
+    pub(super) fn narrow(&mut self, world: &World, call: &Call<'_>) {
+        let By { time, near, order, .. } = *call.by;
+        let (Some(_), Some(place)) = (near, call.place) else { return };
+        let Target::Pm4(target) = place.target else { return };
+        if time == self.narrowed || is_full_of_accesses(&self.running) {
+            return;
+        }
+        self.narrowed = time;
+        let (job, level) = (order.job, target.level);
+        let at = At { job, place: Some(place), target: place.target, level, now: time, values: None };
+        let as_if = Some(AsIf { time, job, instead: Instead::Near });
+        let before = world.order(job);
+        let mut changed = world.clone();
+        changed.as_if = as_if;
+        self.running.push(Trial {
+            world: changed,
+            lost: Lost::Scope,
+            how: How::Without,
+            at,
+            start: Start::default(),
+            delayed: None,
+            weak: 0,
+            from: 0,
+            until: Time::MAX,
+            before,
+            after: before,
+        });
     }
 
     /// Lets all trials make an access.
