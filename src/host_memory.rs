@@ -27,7 +27,18 @@ fn grow<T>(into: &mut Vec<T>, count: usize) -> Result<(), NoHostMemory> {
 /// Appends a value. If there is no room, the value is dropped.
 #[inline]
 pub(crate) fn push<T>(into: &mut Vec<T>, value: T) -> Result<(), NoHostMemory> {
-    reserve(into, 1)?;
+    if into.len() == into.capacity() {
+        return grow_and_push(into, value);
+    }
+    into.push(value);
+    Ok(())
+}
+
+/// Not inlined, so that a loop of pushes need not save registers for a call that it rarely makes.
+#[cold]
+#[inline(never)]
+fn grow_and_push<T>(into: &mut Vec<T>, value: T) -> Result<(), NoHostMemory> {
+    grow(into, 1)?;
     into.push(value);
     Ok(())
 }

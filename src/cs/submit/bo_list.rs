@@ -100,30 +100,29 @@ impl BoListBuilder {
     /// Lists a BO unless it is listed already.
     #[inline]
     pub(in crate::cs) fn add(&mut self, binding: &Binding, bo_priority: u32) -> Result<(), NoHostMemory> {
-        let bo_handle = binding.bo_handle();
-        let index = bo_handle as usize;
-        if index < MOST_STAMPS {
-            if index >= self.stamps.len() {
-                self.add_stamps(index)?;
-            }
-            if let Some(stamp) = self.stamps.get_mut(index) {
-                if *stamp != 0 && (*stamp == self.set_round || *stamp == self.round) {
-                    return Ok(());
-                }
-                *stamp = self.round;
-            }
-        }
-        host_memory::push(&mut self.entries, BoListEntry { bo_handle, bo_priority })
+        self.add_entry(BoListEntry { bo_handle: binding.bo_handle(), bo_priority })
     }
 
-    /// Extends the table of stamps up to a handle.
+    #[inline]
+    fn add_entry(&mut self, entry: BoListEntry) -> Result<(), NoHostMemory> {
+        let index = entry.bo_handle as usize;
+        match self.stamps.get_mut(index) {
+            Some(stamp) if *stamp != 0 && (*stamp == self.set_round || *stamp == self.round) => return Ok(()),
+            Some(stamp) => *stamp = self.round,
+            None if index < MOST_STAMPS => return self.add_first(entry),
+            None => {}
+        }
+        host_memory::push(&mut self.entries, entry)
+    }
+
+    /// Extends the table of stamps up to the handle of an entry, and lists it.
     #[cold]
-    fn add_stamps(&mut self, index: usize) -> Result<(), NoHostMemory> {
-        let len = (index + 1).next_power_of_two();
+    fn add_first(&mut self, entry: BoListEntry) -> Result<(), NoHostMemory> {
+        let len = (entry.bo_handle as usize + 1).next_power_of_two();
         let more = len - self.stamps.len();
         host_memory::reserve(&mut self.stamps, more)?;
         self.stamps.resize(len, 0);
-        Ok(())
+        self.add_entry(entry)
     }
 
     /// Returns the entries of the BO list.

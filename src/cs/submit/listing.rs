@@ -11,7 +11,7 @@ use crate::{
     cs::{CallLimits, CommandList, MAX_IBS_PER_CALL, Preambles, Submission, SubmitError, SyncPoint},
     host_memory::{self, NoHostMemory, extend, push},
     uapi::{BO_LIST_MAX_ENTRIES, CsChunkIb, CsChunkSyncobj, IbFlags, SyncobjWaitFlags},
-    winsys::{Capabilities, Device, Error as WinsysError, Feature, Ip, ResidencySet, Residents},
+    winsys::{Binding, Capabilities, Device, Error as WinsysError, Feature, Ip, ResidencySet, Residents},
 };
 
 /// The priority of IBs in the BO list, the same as in RADV; memory has its own priorities.
@@ -32,14 +32,18 @@ pub(super) struct Request<'a> {
 impl Request<'_> {
     /// Takes references to the memory of the submission. This runs code of the caller, so no lock may be held.
     pub(super) fn acquire_memory(&self, into: &mut Vec<Resource>) -> Result<(), SubmitError> {
+        let mut acquire = |binding: &Binding| {
+            if !binding.is_of(self.device) {
+                return Err(foreign("memory"));
+            }
+            push(into, Resource::Memory(binding.clone())).map_err(no_memory)
+        };
         let mut outcome = Ok(());
         self.submission.memory.each_binding(&mut |binding| {
-            if outcome.is_ok() {
-                outcome = if binding.is_of(self.device) {
-                    push(into, Resource::Memory(binding.clone())).map_err(no_memory)
-                } else {
-                    Err(foreign("memory"))
-                };
+            if outcome.is_ok()
+                && let Err(error) = acquire(binding)
+            {
+                outcome = Err(error);
             }
         });
         outcome
