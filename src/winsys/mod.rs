@@ -21,12 +21,7 @@ mod release;
 mod usage;
 mod watch;
 
-pub(crate) use self::{
-    bo::NewBo,
-    device::installed_vram,
-    memory::{PageTableChanges, WeakResidents},
-    queue::PageTables,
-};
+pub(crate) use self::{bo::NewBo, device::installed_vram, memory::PageTableChanges, queue::PageTables};
 pub use self::{
     bo::{
         Bo, BoCreateInfo, BoMetadata, BoRequest, BoRuleError, BoWords, Gfx12Tiling, LegacyTiling, Origin,

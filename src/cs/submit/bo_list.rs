@@ -4,7 +4,7 @@ use super::in_flight::Resource;
 use crate::{
     host_memory::{self, NoHostMemory},
     uapi::BoListEntry,
-    winsys::{Binding, BoList, Device, ResidencySet, Residents, WeakResidents},
+    winsys::{Binding, BoList, Device, ResidencySet, Residents},
 };
 
 /// The number of handles that can have a stamp. Handles are small, because the kernel assigns the lowest free handle. A BO with a
@@ -20,9 +20,9 @@ const MOST_STAMPS: usize = 1 << 20;
 #[derive(Debug, Default)]
 pub(in crate::cs) struct BoListBuilder {
     entries: Vec<BoListEntry>,
-    /// The sets whose entries come first. They do not keep the members alive: memory that left its set is freed when its last job is
-    /// done.
-    sets: Vec<WeakResidents>,
+    /// The generations of the sets whose entries come first, which do not keep the members alive: memory that left its set is freed
+    /// when its last job is done.
+    sets: Vec<u64>,
     /// Number of entries that belong to sets.
     set_entries: usize,
     /// By handle: the round in which the BO was listed last; 0 if never.
@@ -44,9 +44,10 @@ impl BoListBuilder {
     pub(super) fn is_of<'s>(&self, sets: impl Iterator<Item = &'s ResidencySet>) -> bool {
         let mut rest = &self.sets[..];
         for set in sets.filter(|set| !set.is_known_empty()) {
+            let generation = set.generation();
             match rest.split_first() {
-                Some((next, others)) if set.has_last(next) => rest = others,
-                _ if self.sets.iter().any(|listed| set.has_last(listed)) => {}
+                Some((&next, others)) if next == generation => rest = others,
+                _ if self.sets.contains(&generation) => {}
                 _ => return false,
             }
         }
@@ -56,13 +57,7 @@ impl BoListBuilder {
     /// Returns `true` if exactly these snapshots are listed.
     #[inline]
     pub(super) fn has_listed<'s>(&self, sets: impl Iterator<Item = &'s Residents>) -> bool {
-        let mut listed = self.sets.iter();
-        for set in sets {
-            if !listed.next().is_some_and(|listed| listed.is_of(set)) {
-                return false;
-            }
-        }
-        listed.next().is_none()
+        sets.map(Residents::generation).eq(self.sets.iter().copied())
     }
 
     /// Replaces the listed sets with these sets. After an error no set is listed.
@@ -80,7 +75,7 @@ impl BoListBuilder {
             self.add(binding, binding.priority())?;
         }
         self.set_entries = self.entries.len();
-        self.sets.extend(sets.map(Residents::downgrade));
+        self.sets.extend(sets.map(Residents::generation));
         Ok(())
     }
 
@@ -88,13 +83,6 @@ impl BoListBuilder {
     pub(in crate::cs) fn begin(&mut self) {
         self.entries.truncate(self.set_entries);
         self.round += 1;
-    }
-
-    /// Returns the members of a set, which is number `index` of a submission. A set that is listed and has not changed is not locked.
-    #[inline]
-    pub(super) fn snapshot(&self, set: &ResidencySet, index: usize) -> Result<Residents, NoHostMemory> {
-        let unchanged = self.sets.get(index).and_then(|listed| set.snapshot_if_still(listed));
-        unchanged.map_or_else(|| set.snapshot_if_room(), Ok)
     }
 
     /// Lists a BO unless it is listed already.

@@ -8,7 +8,7 @@ use super::{
     plan::{Plan, Ring},
 };
 use crate::{
-    cs::{CallLimits, CommandList, MAX_IBS_PER_CALL, Preambles, Submission, SubmitError, SyncPoint},
+    cs::{CallLimits, CommandList, Fence, MAX_IBS_PER_CALL, Preambles, Submission, SubmitError, SyncPoint},
     host_memory::{self, NoHostMemory, extend, push},
     uapi::{BO_LIST_MAX_ENTRIES, CsChunkIb, CsChunkSyncobj, IbFlags, SyncobjWaitFlags},
     winsys::{Binding, Capabilities, Device, Error as WinsysError, Feature, Ip, ResidencySet, Residents},
@@ -71,15 +71,12 @@ impl Request<'_> {
     }
 
     /// Takes references to the members of all sets, of the submission and of its lists.
-    fn acquire_sets(&self, plan: &Plan, lists: &[Resource], memory: &mut Vec<Resource>) -> Result<(), NoHostMemory> {
-        let first = memory.len();
-        for set in self.submission.sets {
-            acquire_members(plan, set, first, memory)?;
-        }
+    fn acquire_sets(&self, lists: &[Resource], memory: &mut Vec<Resource>) -> Result<(), NoHostMemory> {
+        self.submission.sets.iter().try_for_each(|set| acquire_members(set, memory))?;
         for set in lists.iter().filter_map(Resource::list).flat_map(|list| list.sets()) {
-            let is_there = members(memory).any(|known| set.is_still(known));
+            let is_there = members(memory).any(|known| known.generation() == set.generation());
             if !is_there {
-                acquire_members(plan, set, first, memory)?;
+                acquire_members(set, memory)?;
             }
         }
         Ok(())
@@ -103,13 +100,12 @@ impl Request<'_> {
     pub(super) fn prepare(&self, plan: &mut Plan, place: &mut InFlight) -> Result<(), SubmitError> {
         if place.plan == 0 {
             self.acquire_lists(&mut place.lists).map_err(no_memory)?;
-            self.acquire_sets(plan, &place.lists, &mut place.memory).map_err(no_memory)?;
+            self.acquire_sets(&place.lists, &mut place.memory).map_err(no_memory)?;
             self.list_unless_same(plan, place)?;
             place.plan = plan.number;
         }
         if self.submission.has_sync() {
-            self.check_sync()?;
-            self.list_sync(plan).map_err(no_memory)?;
+            self.list_sync(plan)?;
         }
         Ok(())
     }
@@ -245,35 +241,22 @@ impl Request<'_> {
         Ok(())
     }
 
-    /// Returns an error if a sync object or fence belongs to another device.
-    fn check_sync(&self) -> Result<(), SubmitError> {
+    /// Lists the sync objects and fences, all of which must belong to the device.
+    fn list_sync(&self, plan: &mut Plan) -> Result<(), SubmitError> {
         let Submission { waits, signals, after, after_start, .. } = *self.submission;
-        for syncs in [waits, signals] {
-            if syncs.iter().any(|sync| sync.syncobj.device() != self.device) {
-                return Err(foreign("sync object"));
-            }
-        }
-        for fences in [after, after_start] {
-            if fences.iter().any(|fence| fence.device() != self.device) {
-                return Err(foreign("fence"));
-            }
-        }
-        Ok(())
-    }
-
-    fn list_sync(&self, plan: &mut Plan) -> Result<(), NoHostMemory> {
-        let Plan { dependencies, scheduled, waits, signals, .. } = plan;
         let point = |flags: SyncobjWaitFlags| {
-            move |sync: &SyncPoint<'_>| CsChunkSyncobj {
-                handle: sync.syncobj.handle(),
-                flags: flags.bits(),
-                point: sync.point,
+            move |&SyncPoint { syncobj, point }: &SyncPoint<'_>| {
+                let chunk = CsChunkSyncobj { handle: syncobj.handle(), flags: flags.bits(), point };
+                if syncobj.device() == self.device { Ok(chunk) } else { Err(foreign("sync object")) }
             }
         };
-        replace(dependencies, self.submission.after, |fence| fence.dependency())?;
-        replace(scheduled, self.submission.after_start, |fence| fence.dependency())?;
-        replace(waits, self.submission.waits, point(SyncobjWaitFlags::WAIT_FOR_SUBMIT))?;
-        replace(signals, self.submission.signals, point(SyncobjWaitFlags::empty()))
+        let dependency = |fence: &&Fence| {
+            if fence.device() == self.device { Ok(fence.dependency()) } else { Err(foreign("fence")) }
+        };
+        replace(&mut plan.waits, waits, point(SyncobjWaitFlags::WAIT_FOR_SUBMIT))?;
+        replace(&mut plan.signals, signals, point(SyncobjWaitFlags::empty()))?;
+        replace(&mut plan.dependencies, after, dependency)?;
+        replace(&mut plan.scheduled, after_start, dependency)
     }
 }
 
@@ -304,25 +287,27 @@ fn members(resources: &[Resource]) -> impl Iterator<Item = &Residents> + Clone {
     resources.iter().filter_map(Resource::members)
 }
 
-/// Takes references to the members of a set, which follow other resources from index `first` on. A set that the plan has listed is
-/// not locked if it has not changed. A set without members is left out.
-fn acquire_members(
-    plan: &Plan,
-    set: &ResidencySet,
-    first: usize,
-    into: &mut Vec<Resource>,
-) -> Result<(), NoHostMemory> {
+/// Takes references to the members of a set. A set without members is left out.
+fn acquire_members(set: &ResidencySet, into: &mut Vec<Resource>) -> Result<(), NoHostMemory> {
     if set.is_known_empty() {
         return Ok(());
     }
-    let members = plan.bos.snapshot(set, into.len() - first)?;
+    let members = set.snapshot_if_room()?;
     if members.is_none() { Ok(()) } else { push(into, Resource::Members(members)) }
 }
 
 /// Replaces the content of `list`.
-fn replace<T, U>(list: &mut Vec<U>, from: &[T], each: impl FnMut(&T) -> U) -> Result<(), NoHostMemory> {
+fn replace<T, U>(
+    list: &mut Vec<U>,
+    from: &[T],
+    each: impl Fn(&T) -> Result<U, SubmitError>,
+) -> Result<(), SubmitError> {
     list.clear();
-    extend(list, from.iter().map(each))
+    host_memory::reserve(list, from.len()).map_err(no_memory)?;
+    from.iter().try_for_each(|item| {
+        list.push(each(item)?);
+        Ok(())
+    })
 }
 
 /// Returns the error of a submission for which there is no host memory.

@@ -13,6 +13,7 @@ mod reservation;
 mod residency_set;
 mod resident;
 
+pub(crate) use self::page_table_changes::PageTableChanges;
 pub use self::{
     binding::Binding,
     bound::BoundRequest,
@@ -22,4 +23,3 @@ pub use self::{
     residency_set::{ResidencySet, Residents},
     resident::Resident,
 };
-pub(crate) use self::{page_table_changes::PageTableChanges, residency_set::WeakResidents};

@@ -3,7 +3,7 @@
 use std::{
     ops::Deref,
     sync::{
-        Arc, Weak,
+        Arc,
         atomic::{
             AtomicU64,
             Ordering::{Acquire, Relaxed, Release},
@@ -92,13 +92,6 @@ pub struct Residents {
     members: Option<Arc<[Binding]>>,
 }
 
-/// A weak handle of a snapshot, which does not keep the members alive.
-#[derive(Debug)]
-pub(crate) struct WeakResidents {
-    generation: u64,
-    members: Option<Weak<[Binding]>>,
-}
-
 /// The generation of every empty snapshot, which has no reference count.
 const EMPTY: u64 = 1;
 
@@ -141,10 +134,12 @@ impl Residents {
         Self { generation, members }
     }
 
-    /// Returns an empty snapshot with a reference count, for tests of its lifetime.
+    /// Returns an empty snapshot with a reference count and a handle that does not keep it, for tests of its lifetime.
     #[cfg(test)]
-    pub(crate) fn counted() -> Self {
-        Self::with(Some(Arc::from([])))
+    pub(crate) fn counted() -> (Self, std::sync::Weak<[Binding]>) {
+        let members = Arc::from([]);
+        let trace = Arc::downgrade(&members);
+        (Self::with(Some(members)), trace)
     }
 
     /// Returns `true` if the snapshot is the empty one without a reference count.
@@ -153,23 +148,10 @@ impl Residents {
         self.members.is_none()
     }
 
+    /// Returns the generation of the snapshot.
     #[inline]
-    pub(crate) fn downgrade(&self) -> WeakResidents {
-        WeakResidents { generation: self.generation, members: self.members.as_ref().map(Arc::downgrade) }
-    }
-}
-
-impl WeakResidents {
-    /// Returns the number of handles of the snapshot.
-    #[cfg(test)]
-    pub(crate) fn handle_count(&self) -> usize {
-        self.members.as_ref().map_or(0, Weak::strong_count)
-    }
-
-    /// Returns `true` if this handle refers to the snapshot `residents`.
-    #[inline]
-    pub(crate) fn is_of(&self, residents: &Residents) -> bool {
-        self.generation == residents.generation
+    pub(crate) fn generation(&self) -> u64 {
+        self.generation
     }
 }
 
@@ -237,32 +219,13 @@ impl ResidencySet {
     /// Returns `true` if the last snapshot was empty and no memory was added since. Takes no lock.
     #[inline]
     pub(crate) fn is_known_empty(&self) -> bool {
-        self.0.current.load(Acquire) == EMPTY
+        self.generation() == EMPTY
     }
 
-    /// Returns `true` if the set has not changed since the snapshot `known`. Takes no lock.
+    /// Returns the generation of the last snapshot; 0 if the members have changed since. Takes no lock.
     #[inline]
-    pub(crate) fn is_still(&self, known: &Residents) -> bool {
-        self.0.current.load(Acquire) == known.generation
-    }
-
-    /// Returns `true` if the set has not changed since the snapshot of `known`. Takes no lock.
-    #[inline]
-    pub(crate) fn has_last(&self, known: &WeakResidents) -> bool {
-        self.0.current.load(Acquire) == known.generation
-    }
-
-    /// Returns the snapshot `known` if the set has not changed since. Takes no lock.
-    #[inline]
-    pub(crate) fn snapshot_if_still(&self, known: &WeakResidents) -> Option<Residents> {
-        if !self.has_last(known) {
-            return None;
-        }
-        let members = match &known.members {
-            Some(members) => Some(members.upgrade()?),
-            None => None,
-        };
-        Some(Residents { generation: known.generation, members })
+    pub(crate) fn generation(&self) -> u64 {
+        self.0.current.load(Acquire)
     }
 
     pub(crate) fn add_times(&self, memory: &Binding, times: u64) -> bool {

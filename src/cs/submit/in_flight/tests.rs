@@ -1,6 +1,10 @@
 //! Tests of random sequences of submissions against a slow model.
 
-use std::{ops::RangeInclusive, sync::Arc, thread};
+use std::{
+    ops::RangeInclusive,
+    sync::{Arc, Weak},
+    thread,
+};
 
 use amdgpu_sim::{SimKernel, profile};
 use proptest::prelude::*;
@@ -9,8 +13,11 @@ use super::{InFlight, InFlightList, Resource};
 use crate::{
     cs::{CommandList, Keep, Stream, pm4, submit::plan::Plan},
     host_memory::TryBox,
-    winsys::{Device, Residents, WeakResidents},
+    winsys::{Binding, Device, Residents},
 };
+
+/// A handle of members of a set that does not keep them alive.
+type Trace = Weak<[Binding]>;
 
 #[derive(Clone, Debug)]
 enum Step {
@@ -47,8 +54,8 @@ fn step() -> impl Strategy<Value = Step> {
 #[derive(Debug, Default)]
 struct Model {
     /// The sequence numbers of each submission in flight, in order, and the sets that it keeps.
-    running: Vec<(RangeInclusive<u64>, Vec<WeakResidents>)>,
-    over: Vec<WeakResidents>,
+    running: Vec<(RangeInclusive<u64>, Vec<Trace>)>,
+    over: Vec<Trace>,
     lost: Option<u64>,
     last: u64,
     /// The last number of a submission that has ended.
@@ -107,8 +114,8 @@ impl Model {
             assert_eq!(first, self.first_unfinished(done), "{done}");
         }
         let mut kept = self.running.iter().flat_map(|(_, traces)| traces);
-        assert!(kept.all(|trace| trace.handle_count() == 1), "a running submission keeps what it uses");
-        assert!(self.over.iter().all(|trace| trace.handle_count() == 0), "what has ended keeps nothing");
+        assert!(kept.all(|trace| trace.strong_count() == 1), "a running submission keeps what it uses");
+        assert!(self.over.iter().all(|trace| trace.strong_count() == 0), "what has ended keeps nothing");
         let state = list.list.lock();
         assert!(state.entries.capacity() >= state.entries.len() + state.reserved, "each place has room");
         assert!(state.spare.iter().all(Vec::is_empty));
@@ -116,9 +123,8 @@ impl Model {
 }
 
 /// Returns a place with sets, and handles that do not keep them alive.
-fn place_of(place: InFlight, sets: usize) -> (InFlight, Vec<WeakResidents>) {
-    let sets: Vec<_> = (0..sets).map(|_| Residents::counted()).collect();
-    let traces = sets.iter().map(Residents::downgrade).collect();
+fn place_of(place: InFlight, sets: usize) -> (InFlight, Vec<Trace>) {
+    let (sets, traces): (Vec<_>, Vec<_>) = (0..sets).map(|_| Residents::counted()).unzip();
     let mut place = place;
     assert!(place.lists.is_empty() && place.memory.is_empty(), "what it begins with is empty");
     place.memory.extend(sets.into_iter().map(Resource::Members));
@@ -198,10 +204,10 @@ fn what_is_retired_lives_until_the_lock_is_free() {
         let mut place = Some(InFlight { first: number, last: number, ..place });
         let plan = begin(&list, &mut place);
         let retired = list.commit(place.unwrap(), Some(plan), Keep::Everything, done);
-        assert!(all.iter().all(|trace| trace.handle_count() == 1), "{number}");
+        assert!(all.iter().all(|trace| trace.strong_count() == 1), "{number}");
         drop(retired);
     }
-    assert_eq!(all.iter().filter(|trace| trace.handle_count() == 1).count(), 1, "the last one still runs");
+    assert_eq!(all.iter().filter(|trace| trace.strong_count() == 1).count(), 1, "the last one still runs");
     assert_eq!(list.count(), 1);
 }
 
@@ -215,7 +221,7 @@ fn lists_are_kept_without_memory_if_only_they_are_to_be_kept() {
         let (mut place, traces) = place_of(in_flight.reserve().unwrap(), 1);
         place.lists.push(Resource::List(Arc::clone(list.recorded())));
         commit(&in_flight, place, (1, 1), keep, 0);
-        let kept = (Arc::strong_count(list.recorded()) - 1, traces[0].handle_count());
+        let kept = (Arc::strong_count(list.recorded()) - 1, traces[0].strong_count());
         assert_eq!(kept, expected, "{keep:?}");
         assert_eq!(in_flight.first_unfinished(0).unwrap().lists.len(), expected.0, "{keep:?}");
     }
@@ -251,7 +257,7 @@ fn the_number_of_containers_does_not_grow_whatever_is_kept() {
                 entry.lists.push(Resource::List(Arc::clone(recorded.recorded())));
             }
             if entry.memory.is_empty() {
-                entry.memory.push(Resource::Members(Residents::counted()));
+                entry.memory.push(Resource::Members(Residents::counted().0));
             }
             entry.accept(number);
             drop(list.commit(entry, Some(plan), keep, number - 1));
@@ -262,7 +268,7 @@ fn the_number_of_containers_does_not_grow_whatever_is_kept() {
 
 #[test]
 fn an_entry_that_has_ended_serves_the_same_submission_again_and_no_other() {
-    let kept = Residents::counted();
+    let (kept, trace) = Residents::counted();
     for (done, is_plan_same, is_same, expected) in
         [(1, true, true, 1), (0, true, true, 0), (1, false, true, 0), (1, true, false, 0)]
     {
@@ -272,7 +278,7 @@ fn an_entry_that_has_ended_serves_the_same_submission_again_and_no_other() {
         plan.number = 7;
         let mut first = entry.take().unwrap();
         first.plan = 7;
-        first.lists.push(Resource::Members(Residents::counted()));
+        first.lists.push(Resource::Members(Residents::counted().0));
         first.memory.push(Resource::Members(kept.clone()));
         first.accept(1);
         drop(list.commit(first, Some(plan), Keep::Everything, 0));
@@ -287,10 +293,10 @@ fn an_entry_that_has_ended_serves_the_same_submission_again_and_no_other() {
         let plan = list.begin(&mut entry, false, done, |_| is_same).unwrap();
         let place = entry.take().unwrap();
         assert_eq!((place.memory.len(), place.sequence()), (expected, 0), "{done} {is_plan_same} {is_same}");
-        assert_eq!(kept.downgrade().handle_count(), 2, "no reference more");
+        assert_eq!(trace.strong_count(), 2, "no reference more");
         drop(list.commit(place, Some(plan), Keep::Everything, 0));
         list.retire_up_to(2);
-        assert_eq!((list.count(), kept.downgrade().handle_count()), (0, 1));
+        assert_eq!((list.count(), trace.strong_count()), (0, 1));
     }
 }
 
@@ -378,7 +384,7 @@ fn a_submission_that_was_overtaken_is_retired_in_its_turn() {
     for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
         let list = InFlightList::default();
         let mut places: Vec<_> = (0..3).map(|_| Some(place_of(list.reserve().unwrap(), 1))).collect();
-        let mut traces: Vec<Vec<WeakResidents>> = (0..3).map(|_| Vec::new()).collect();
+        let mut traces: Vec<Vec<Trace>> = (0..3).map(|_| Vec::new()).collect();
         for at in order {
             let (place, kept) = places[at].take().unwrap();
             traces[at] = kept;
@@ -388,7 +394,7 @@ fn a_submission_that_was_overtaken_is_retired_in_its_turn() {
         assert_eq!((list.count(), list.last()), (3, 7), "{order:?}");
         for (done, running) in [(4, 3), (5, 2), (6, 1), (7, 0)] {
             list.retire_up_to(done);
-            let kept: Vec<bool> = traces.iter().map(|trace| trace[0].handle_count() > 0).collect();
+            let kept: Vec<bool> = traces.iter().map(|trace| trace[0].strong_count() > 0).collect();
             assert_eq!(kept, [running > 2, running > 1, running > 0], "{order:?} {done}");
             assert_eq!(list.count(), running, "{order:?} {done}");
         }
