@@ -1,14 +1,12 @@
 //! The record of a BO.
 
-use std::sync::{
-    Mutex, MutexGuard, PoisonError,
-    atomic::{
-        AtomicI32, AtomicU32,
-        Ordering::{AcqRel, Acquire, Relaxed, Release},
-    },
+use std::sync::atomic::{
+    AtomicI32, AtomicU32,
+    Ordering::{AcqRel, Acquire, Relaxed, Release},
 };
 
 use amdgpu_winsys::uapi::GemClose;
+use parking_lot::{Mutex, MutexGuard};
 
 use super::mapping::CpuMapping;
 use crate::device::{Count, Device};
@@ -71,7 +69,7 @@ impl Bo {
     }
 
     pub(crate) fn mapping(&self) -> MutexGuard<'_, CpuMapping> {
-        self.mapping.lock().unwrap_or_else(PoisonError::into_inner)
+        self.mapping.lock()
     }
 
     /// Ends the CPU mapping and closes the handle. Nobody is told whether the kernel agrees.

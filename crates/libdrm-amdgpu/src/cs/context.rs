@@ -3,7 +3,7 @@
 use std::{
     ffi::{c_int, c_uint},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::Ordering::{AcqRel, Relaxed},
     },
 };
@@ -11,6 +11,7 @@ use std::{
 use amdgpu_winsys::uapi::{
     Answered as _, Ctx, CtxStateAnswer, SCHED_OP_CONTEXT_PRIORITY_OVERRIDE, Sched, ctx_op, priority,
 };
+use parking_lot::{Mutex, MutexGuard};
 
 use super::{
     priority::of_environment,
@@ -51,7 +52,7 @@ impl Context {
     }
 
     pub(super) fn rings(&self) -> MutexGuard<'_, Rings> {
-        self.rings.lock().unwrap_or_else(PoisonError::into_inner)
+        self.rings.lock()
     }
 
     /// Makes a request about the context, and returns what the kernel wrote.

@@ -1,7 +1,7 @@
 //! Semaphores of software: a signal remembers the last submission of a ring, and a wait makes the next submission of another ring
 //! depend on it.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use parking_lot::{Mutex, MutexGuard};
 
 use amdgpu_winsys::uapi::CsChunkDep;
 
@@ -20,7 +20,7 @@ pub(super) struct State {
 
 impl Semaphore {
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 
     /// Resets the semaphore, which a submission or the end of a context does, and returns what the signal stood for.

@@ -4,10 +4,9 @@
 //! record for each handle. Imports and frees hold the lock from the request to the record, so that none closes a handle that another
 //! is about to return.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::collections::BTreeMap;
+
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::border::{Answer, Failure, Handle};
 
@@ -33,7 +32,7 @@ unsafe impl Send for Entries {}
 
 impl Table {
     pub(crate) fn lock(&self) -> MutexGuard<'_, Entries> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 

@@ -1,14 +1,12 @@
 //! One window of addresses.
 
-use std::{
-    num::NonZeroU64,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::num::NonZeroU64;
 
 use amdgpu_winsys::{
     vamgr::{Holes, Step},
     winsys::Errno,
 };
+use parking_lot::{Mutex, MutexGuard};
 
 use super::exact::{ExactHoles, Hole};
 
@@ -68,7 +66,7 @@ impl Window {
     }
 
     fn lock(&self) -> MutexGuard<'_, Space> {
-        self.space.lock().unwrap_or_else(PoisonError::into_inner)
+        self.space.lock()
     }
 
     /// Takes addresses.
