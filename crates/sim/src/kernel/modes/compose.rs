@@ -7,10 +7,12 @@ use zerocopy::FromBytes as _;
 use super::{
     configuration::{Configuration, CrtcState, PlaneState},
     framebuffer::{Framebuffer, Scan},
+    pipelines::Effect,
 };
 use crate::display::Picture;
 
-/// Returns the picture of a CRTC: its primary plane on black, its cursor on that, all mapped by its gamma table. `None` for a CRTC
+/// Returns the picture of a CRTC: its primary plane on black, in the colours of its pipeline, its cursor on that, all mapped by its
+/// gamma table. `None` for a CRTC
 /// that is off, or if the layout of a framebuffer's tiles is unknown.
 pub(super) fn picture(configuration: &Configuration, crtc: u32, chip: Option<&Chip>) -> Option<Picture> {
     let state = configuration.crtc(crtc);
@@ -20,10 +22,11 @@ pub(super) fn picture(configuration: &Configuration, crtc: u32, chip: Option<&Ch
     rgba.iter_mut().skip(3).step_by(4).for_each(|alpha| *alpha = u8::MAX);
     let mut picture = Picture { width, height, rgba };
     // Primary planes come first.
-    let shown = configuration.planes.iter().filter(|plane| plane.crtc == Some(crtc));
-    for (layer, plane) in shown.enumerate() {
+    let shown = configuration.planes.iter().enumerate().filter(|(_, plane)| plane.crtc == Some(crtc));
+    for (layer, (index, plane)) in shown.enumerate() {
         let Some(framebuffer) = &plane.framebuffer else { continue };
-        draw(&mut picture, plane, framebuffer, layer > 0, chip)?;
+        let effect = configuration.colours.get(index).and_then(Effect::of);
+        draw(&mut picture, (plane, framebuffer), layer > 0, effect.as_ref(), chip)?;
     }
     apply_gamma(&mut picture, &state);
     Some(picture)
@@ -32,9 +35,9 @@ pub(super) fn picture(configuration: &Configuration, crtc: u32, chip: Option<&Ch
 /// Draws a plane. Each pixel is the framebuffer's pixel at its place, without filtering.
 fn draw(
     picture: &mut Picture,
-    plane: &PlaneState,
-    framebuffer: &Framebuffer,
+    (plane, framebuffer): (&PlaneState, &Framebuffer),
     is_blended: bool,
+    effect: Option<&Effect>,
     chip: Option<&Chip>,
 ) -> Option<()> {
     let (source, place) = (plane.source, plane.place);
@@ -52,6 +55,16 @@ fn draw(
     let columns: Vec<(usize, usize)> = (0..place.width)
         .filter_map(|dx| Some((across(dx)? as usize, along(source.x, source.width, place.width, dx) * pixel)))
         .collect();
+    let mut last = None;
+    let mut colour_of = |value: u64| match (effect, last) {
+        (None, _) => format.colour(value),
+        (_, Some((of, colour))) if of == value => colour,
+        (Some(effect), _) => {
+            let colour = effect.colour(format.exact_colour(value));
+            last = Some((value, colour));
+            colour
+        }
+    };
     for dy in 0..place.height {
         let Some(y) = down(dy) else { continue };
         let row = (along(source.y, source.height, place.height, dy) - first as usize) * pitch;
@@ -65,7 +78,7 @@ fn draw(
             let mut whole = [0; 8];
             whole.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
             let value = u64::from_le_bytes(whole);
-            let colour = format.colour(value);
+            let colour = colour_of(value);
             let Some(shown) = to.get_mut(x * 4..x * 4 + 3) else { continue };
             if !is_blended {
                 shown.copy_from_slice(&colour);

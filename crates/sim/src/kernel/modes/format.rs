@@ -119,19 +119,29 @@ impl Format {
     /// Returns the red, green and blue components of a pixel, each with 8 bits. Half floats from 0 to 1 are shown.
     #[expect(clippy::cast_sign_loss, reason = "the values are clamped to those from 0 to 1")]
     pub(super) fn colour(self, pixel: u64) -> [u8; 3] {
-        let eight = |low: u32, bits: u32| ((pixel >> low & ((1 << bits) - 1)) * 255 / ((1 << bits) - 1)) as u8;
-        let half = |low: u32| (from_half((pixel >> low) as u16).clamp(0.0, 1.0) * 255.0).round() as u8;
+        let eight = |value: u32, bits: u32| (value * 255 / ((1 << bits) - 1)) as u8;
+        self.components(pixel, eight, |value| (value.clamp(0.0, 1.0) * 255.0).round() as u8)
+    }
+
+    /// Returns the red, green and blue components of a pixel, from 0 to 1 but for those of half floats.
+    pub(super) fn exact_colour(self, pixel: u64) -> [f64; 3] {
+        self.components(pixel, |value, bits| f64::from(value) / f64::from((1_u32 << bits) - 1), f64::from)
+    }
+
+    /// Returns what becomes of the red, green and blue components of a pixel: of whole numbers with their bits, or of half floats.
+    fn components<T>(self, pixel: u64, whole: impl Fn(u32, u32) -> T, half: impl Fn(f32) -> T) -> [T; 3] {
+        let number = |low: u32, bits: u32| whole((pixel >> low) as u32 & ((1 << bits) - 1), bits);
         let places = |bits: u32| match &self.0[..2] {
             b"RA" => [3 * bits, 2 * bits, bits],
             [_, b'R'] => [2 * bits, bits, 0],
             _ => [0, bits, 2 * bits],
         };
         match &self.0[2..] {
-            b"16" => [eight(11, 5), eight(5, 6), eight(0, 5)],
-            b"30" => places(10).map(|low| eight(low, 10)),
-            b"48" => places(16).map(|low| eight(low, 16)),
-            b"4H" => places(16).map(half),
-            _ => places(8).map(|low| eight(low, 8)),
+            b"16" => [number(11, 5), number(5, 6), number(0, 5)],
+            b"30" => places(10).map(|low| number(low, 10)),
+            b"48" => places(16).map(|low| number(low, 16)),
+            b"4H" => places(16).map(|low| half(from_half((pixel >> low) as u16))),
+            _ => places(8).map(|low| number(low, 8)),
         }
     }
 

@@ -2,9 +2,11 @@
 
 use amdgpu_sim::{Features, KernelRelease, SimDevice, SimOptions, profile};
 use amdgpu_uapi::Errno;
-use amdgpu_winsys::uapi::{MODE_OBJECT_COLOROP, MODE_OBJECT_PLANE, ModeAtomic, ModeObjSetProperty, client_cap};
+use amdgpu_winsys::uapi::{
+    MODE_CURSOR_BO, MODE_OBJECT_COLOROP, MODE_OBJECT_PLANE, ModeAtomic, ModeCursor, ModeObjSetProperty, client_cap,
+};
 
-use super::Client;
+use super::{Client, first_pixel};
 
 /// A display on a kernel whose planes have pipelines, with a client that sees them.
 fn seeing(chip: &str) -> (SimDevice, Client, u32, u32) {
@@ -162,6 +164,83 @@ fn an_equal_value_does_not_pull_the_plane_into_a_commit() {
     let flip = |value| client.commit(MODE_PAGE_FLIP_EVENT, &[(operation, &[("BYPASS", value)])]);
     assert_eq!(flip(1), Err(Errno::EINVAL), "no CRTC takes part that could send an event");
     assert_eq!(flip(0), Ok(()));
+}
+
+/// One, as a number with 31 bits before the point and 32 behind it.
+const ONE: u64 = 1 << 32;
+
+/// Returns a blob with a matrix of three rows.
+fn matrix(rows: [[u64; 4]; 3]) -> Vec<u8> {
+    rows.concat().into_iter().flat_map(u64::to_le_bytes).collect()
+}
+
+/// Returns a blob with a table whose entries are made of their numbers.
+fn table(entries: u32, entry: impl Fn(u32) -> [u32; 3]) -> Vec<u8> {
+    let words = |at| entry(at).into_iter().chain([0]);
+    (0..entries).flat_map(words).flat_map(u32::to_le_bytes).collect()
+}
+
+// Checks R211.
+#[test]
+fn a_plane_has_the_colours_that_come_out_of_its_pipeline() {
+    let (device, client, plane, _) = seeing("navi21");
+    client.set(plane, client.framebuffer(0x40_80_ff)).unwrap();
+    let operations = client.operations(plane);
+    let shown = || first_pixel(device.scanned_out()).map(|[red, green, blue, _]| [red, green, blue]);
+    let plain = Some([0x40, 0x80, 0xff]);
+    client.try_set(operations[1], "MULTIPLIER", ONE / 2).unwrap();
+    client.try_set(plane, "COLOR_PIPELINE", operations[0].into()).unwrap();
+    assert_eq!(shown(), plain, "all of it is bypassed");
+    client.try_set(operations[1], "BYPASS", 0).unwrap();
+    assert_eq!(shown(), Some([0x20, 0x40, 0x80]), "half of the light");
+    client.try_set(plane, "COLOR_PIPELINE", 0).unwrap();
+    assert_eq!(shown(), plain, "the pipeline is bypassed");
+    client.try_set(plane, "COLOR_PIPELINE", operations[0].into()).unwrap();
+    client.try_set(operations[1], "BYPASS", 1).unwrap();
+
+    let with = |at: usize, changes: &[(&str, u64)]| {
+        client.commit(0, &[(operations[at], &[changes, &[("BYPASS", 0)]].concat())]).unwrap();
+        let found = shown();
+        client.try_set(operations[at], "BYPASS", 1).unwrap();
+        assert_eq!(shown(), plain);
+        found
+    };
+    let data = |bytes: &[u8]| [("DATA", u64::from(client.blob(bytes)))];
+    assert_eq!(with(2, &[]), plain, "a matrix that nobody gave");
+    let swap = matrix([[0, 0, ONE, 0], [0, 1 << 63 | ONE, 0, ONE], [ONE, 0, 0, 0]]);
+    assert_eq!(with(2, &data(&swap)), Some([0xff, 0x7f, 0x40]), "red and blue change places, and green is turned over");
+    let falling = table(4096, |at| [u32::MAX - at * (u32::MAX / 4095); 3]);
+    assert_eq!(with(4, &data(&falling)), Some([0xbf, 0x7f, 0x00]));
+    let turned = table(17 * 17 * 17, |at| [at / 289, at % 17, at / 17 % 17].map(|place| place * (u32::MAX / 16)));
+    assert_eq!(with(5, &data(&turned)), Some([0xff, 0x40, 0x80]), "red is the fastest");
+    // Light of sRGB, of PQ, of BT.2020 and of a power.
+    for (signal, light) in [(0, [13, 55, 255]), (2, [17, 255, 255]), (4, [20, 67, 255]), (6, [12, 56, 255])] {
+        assert_eq!(with(0, &[("CURVE_1D_TYPE", signal)]), Some(light), "{signal}");
+        client.commit(0, &[(operations[0], &[("BYPASS", 0)])]).unwrap();
+        client.commit(0, &[(operations[3], &[("CURVE_1D_TYPE", signal + 1), ("BYPASS", 0)])]).unwrap();
+        assert_eq!(shown(), plain, "{signal} there and back");
+        for at in [0, 3] {
+            client.try_set(operations[at], "BYPASS", 1).unwrap();
+        }
+    }
+}
+
+// Checks R211.
+#[test]
+fn a_cursor_has_no_pipeline() {
+    let (device, client, plane, cursor) = seeing("navi31");
+    let fb = client.framebuffer(0x80_80_80);
+    client.set(plane, fb).unwrap();
+    let operations = client.operations(plane);
+    client.try_set(operations[1], "BYPASS", 0).unwrap();
+    client.try_set(plane, "COLOR_PIPELINE", operations[0].into()).unwrap();
+    assert_eq!(first_pixel(device.scanned_out()), Some([0, 0, 0, 0xff]), "the factor is 0 until it is set");
+    let handle = client.buffer_of((64, 64), 0xff_80_40_20);
+    let crtc_id = client.crtc;
+    let show = ModeCursor { flags: MODE_CURSOR_BO, crtc_id, width: 64, height: 64, handle, ..ModeCursor::ZEROED };
+    client.file.send(&mut { show }).unwrap();
+    assert_eq!(first_pixel(device.scanned_out()), Some([0x80, 0x40, 0x20, 0xff]));
+    assert_ne!(plane, cursor);
 }
 
 // Checks R210.
