@@ -3,9 +3,13 @@
 //! `.ci/helpers/steps` runs it under callgrind twice, with different counts, and prints the difference for one time: figures that do
 //! not depend on what else the machine does.
 
-use std::{env, hint::black_box, process::ExitCode};
+use std::{env, hint::black_box, ops::ControlFlow, process::ExitCode};
 
+use amdgpu_bench::shaders::{self, JobMemory, Paged, Work};
 use amdgpu_sim::{NullKernel, profile};
+use amdgpu_waves::{
+    CodeCache, Dispatch, Limits, Memory, TracedWaves, Vectors, Watch, run_checked, run_on_threads, run_watched,
+};
 use amdgpu_winsys::{
     cs::{CommandList, Packet, Queue, Stream, Submission, dump::Dumper, pm4, registers::SetRegisters},
     heaps::{AllocateFlags, AllocateInfo, BudgetRule, DeviceMemory, MemoryManager, TableOptions},
@@ -16,7 +20,7 @@ use amdgpu_winsys::{
 type Failure = Box<dyn std::error::Error>;
 
 /// The names of all rows.
-const ROWS: [&str; 19] = [
+const ROWS: [&str; 28] = [
     "submit-empty",
     "submit-listed",
     "submit-set-1000",
@@ -36,6 +40,15 @@ const ROWS: [&str; 19] = [
     "typed-nop",
     "decode",
     "dump",
+    "shader",
+    "shader-job",
+    "shader-watch",
+    "shader-trace",
+    "shader-races",
+    "shader-strict",
+    "shader-fused",
+    "shader-code",
+    "shader-code-kept",
 ];
 
 fn main() -> ExitCode {
@@ -58,6 +71,9 @@ fn main() -> ExitCode {
 }
 
 fn run(row: &str, count: u32) -> Result<(), Failure> {
+    if row.starts_with("shader") {
+        return shader(row, count);
+    }
     let device = Device::new(NullKernel::open(profile("navi21").ok_or("no such chip")?)?)?;
     let manager = MemoryManager::new(&device, &TableOptions::default())?;
     match row {
@@ -90,8 +106,43 @@ fn run(row: &str, count: u32) -> Result<(), Failure> {
         "typed-nop" => typed(&device, count, |stream, _, _, value| stream.record(&pm4::Nop::Skip(&[value; 5]))),
         "decode" => read(count, |ib, target| pm4::decode(ib, target).flatten().count()),
         "dump" => read(count, |ib, target| Dumper::new(target).dump(ib, None).ibs.len()),
-        _ => Err(format!("no row {row}; the rows are {}", ROWS.join(", ")).into()),
+        _ => Err(unknown(row)),
     }
+}
+
+/// Dispatches of a wave: the work of `amdgpu-bench shader`'s row `mix`, with what observes a job on or off; and code without a jump that
+/// each dispatch decodes, or only the first.
+fn shader(row: &str, count: u32) -> Result<(), Failure> {
+    let program = match row {
+        "shader-code" | "shader-code-kept" => shaders::straight()?,
+        "shader-fused" => shaders::program(Work::Fused)?,
+        _ => shaders::program(Work::Mix)?,
+    };
+    let dispatch = Dispatch { end: [1; 3], ..shaders::dispatch(&program).ok_or("no descriptor")? };
+    let plain = Paged::new(&program);
+    let cache = (row == "shader-code-kept").then(CodeCache::default);
+    let job = JobMemory::new(&program, cache);
+    let limits = Limits { vectors: Vectors::Avx2, ..Limits::default() };
+    let alone = |memory: &(dyn Memory + Sync)| drop(black_box(run_on_threads(&dispatch, memory, limits, 1)));
+    let watched = |watch: &Watch| {
+        drop(black_box(run_watched(&dispatch, &job, limits, watch, &mut |_| ControlFlow::Continue(()))));
+    };
+    for _ in 0..count {
+        match row {
+            "shader" | "shader-fused" | "shader-code" => alone(&plain),
+            "shader-job" | "shader-code-kept" => alone(&job),
+            "shader-watch" => watched(&Watch::default()),
+            "shader-trace" => watched(&Watch { trace: Some(TracedWaves::All), ..Watch::default() }),
+            "shader-races" => watched(&Watch { races: true, ..Watch::default() }),
+            "shader-strict" => drop(black_box(run_checked(&dispatch, &job, limits, &mut |_| ()))),
+            _ => return Err(unknown(row)),
+        }
+    }
+    Ok(())
+}
+
+fn unknown(row: &str) -> Failure {
+    format!("no row {row}; the rows are {}", ROWS.join(", ")).into()
 }
 
 fn gfx() -> pm4::Target {

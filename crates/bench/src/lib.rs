@@ -1,4 +1,4 @@
-//! Timing, comparison and a client of the kernel, shared by all benchmarks of the workspace.
+//! Timing, comparison, shaders and a client of the kernel, shared by all benchmarks of the workspace.
 //!
 //! Those that cargo runs lie in `benches/`; the program `amdgpu-bench` compares the library with its peers.
 
@@ -6,3 +6,4 @@
 
 pub mod client;
 pub mod measure;
+pub mod shaders;

@@ -1,288 +1,26 @@
 //! The rows of `amdgpu-bench shader`: the interpreter of compute shaders against plain loops of the same work.
 
-use std::{
-    hint::black_box,
-    sync::atomic::{AtomicBool, AtomicU32, Ordering},
-    thread::available_parallelism,
-};
+use std::{hint::black_box, sync::atomic::Ordering, thread::available_parallelism};
 
-use amdgpu_bench::measure::{compare, timed};
-use amdgpu_descriptors::view::BufferView;
-use amdgpu_isa::{
-    WaveSize,
-    builder::{BuildError, Builder, Program, Scalar, Vector},
+use amdgpu_bench::{
+    measure::{compare, timed},
+    shaders::{
+        DATA, DWORDS, GROUPS, JobMemory, LANES, MASK, Paged, ROUNDS, SPREAD, UNROLLED, Work, dispatch, program,
+        straight,
+    },
 };
+use amdgpu_isa::builder::Program;
 use amdgpu_waves::{
-    Access, CodeCache, Counters, Dispatch, InstructionHazard, Limits, Memory, Outcome, PageFault, Vectors, run_checked,
-    run_on_threads,
+    CodeCache, Counters, Dispatch, InstructionHazard, Limits, Memory, Outcome, Vectors, run_checked, run_on_threads,
 };
-use amdgpu_winsys::{vamgr::GpuVa, winsys::GfxLevel};
 
 use crate::{
     child::Wanted,
     row::{Goal, Row, Unit},
 };
 
-/// The generation that is measured.
-const LEVEL: GfxLevel = GfxLevel::Gfx10_3;
-/// Waves of a dispatch, and rounds of the loop in each.
-const GROUPS: u32 = 32;
-const ROUNDS: u32 = 256;
-/// Operations of a round.
-const UNROLLED: u32 = 16;
-const LANES: u32 = 64;
-/// Operations of the code whose decoding is measured.
-const STRAIGHT: u32 = 8192;
 /// Times that each side is measured.
 const TIMES: usize = 15;
-
-const PROGRAM: u64 = 0x10_0000;
-const DATA: u64 = 0x1000_0000;
-/// Dwords of data, in pages that are looked up one by one.
-const DWORDS: u32 = 1 << 20;
-const PAGE_DWORDS: u32 = 1024;
-/// Bits of an offset of a dword.
-const MASK: u32 = (DWORDS - 1) * 4;
-/// An odd number whose multiples are spread over all 32 bits.
-const SPREAD: u32 = 0x9e37_79b1;
-
-/// Memory behind a table of pages: a page's number leads to its place, which is another.
-struct Paged {
-    program: Vec<u8>,
-    table: Vec<u32>,
-    dwords: Vec<AtomicU32>,
-}
-
-impl Paged {
-    fn new(program: &Program) -> Self {
-        let pages = DWORDS / PAGE_DWORDS;
-        Self {
-            program: program.words().iter().flat_map(|word| word.to_le_bytes()).collect(),
-            // Odd times the number, modulo a power of two, is every page once.
-            table: (0..pages).map(|page| page.wrapping_mul(613) % pages).collect(),
-            dwords: (0..DWORDS).map(|index| AtomicU32::new(index.wrapping_mul(SPREAD))).collect(),
-        }
-    }
-
-    /// Returns the dword at an address.
-    fn dword(&self, va: u64) -> Option<&AtomicU32> {
-        let index = va.checked_sub(DATA)? / 4;
-        let page = self.table.get(usize::try_from(index / u64::from(PAGE_DWORDS)).ok()?)?;
-        let place = u64::from(page * PAGE_DWORDS) + index % u64::from(PAGE_DWORDS);
-        self.dwords.get(usize::try_from(place).ok()?)
-    }
-
-    /// Returns the dwords from an address to the end of its page.
-    fn rest_of_page(&self, va: u64) -> Option<&[AtomicU32]> {
-        let index = va.checked_sub(DATA)? / 4;
-        let page = self.table.get(usize::try_from(index / u64::from(PAGE_DWORDS)).ok()?)?;
-        let start = (page * PAGE_DWORDS) as usize;
-        let within = (index % u64::from(PAGE_DWORDS)) as usize;
-        self.dwords.get(start + within..start + PAGE_DWORDS as usize)
-    }
-
-    /// Visits the dwords of the lanes in a mask. Returns the fault of the lowest lane that has none.
-    fn each(
-        &self,
-        addresses: &[u64; 64],
-        lanes: u64,
-        access: Access,
-        mut visit: impl FnMut(usize, Option<&AtomicU32>),
-    ) -> Result<(), PageFault> {
-        let mut result = Ok(());
-        let mut one = |lane: usize| {
-            let found = self.dword(addresses[lane]);
-            visit(lane, found);
-            if found.is_none() {
-                result = result.and(Err(PageFault { va: addresses[lane], access }));
-            }
-        };
-        if lanes == u64::MAX {
-            // Without a search for the next lane, as the simulator's memory does.
-            (0..64).for_each(one);
-            return result;
-        }
-        let mut rest = lanes;
-        while rest != 0 {
-            one(rest.trailing_zeros() as usize % 64);
-            rest &= rest - 1;
-        }
-        result
-    }
-}
-
-impl Memory for Paged {
-    fn load(&self, va: u64, out: &mut [u8]) -> Result<(), PageFault> {
-        for (at, bytes) in (va..).step_by(4).zip(out.chunks_mut(4)) {
-            let dword = self.dword(at).ok_or(PageFault { va: at, access: Access::Load })?;
-            bytes.copy_from_slice(&dword.load(Ordering::Relaxed).to_le_bytes()[..bytes.len()]);
-        }
-        Ok(())
-    }
-
-    fn store(&self, va: u64, data: &[u8]) -> Result<(), PageFault> {
-        for (at, bytes) in (va..).step_by(4).zip(data.as_chunks::<4>().0) {
-            let dword = self.dword(at).ok_or(PageFault { va: at, access: Access::Store })?;
-            dword.store(u32::from_le_bytes(*bytes), Ordering::Relaxed);
-        }
-        Ok(())
-    }
-
-    fn atomic(&self, va: u64, _: u8, _: &mut dyn FnMut(u64) -> u64) -> Result<u64, PageFault> {
-        Err(PageFault { va, access: Access::Store })
-    }
-
-    fn load_lanes(&self, addresses: &[u64; 64], lanes: u64, out: &mut [u32; 64]) -> Result<(), PageFault> {
-        self.each(addresses, lanes, Access::Load, |lane, found| {
-            out[lane] = found.map_or(0, |dword| dword.load(Ordering::Relaxed));
-        })
-    }
-
-    fn store_lanes(&self, addresses: &[u64; 64], lanes: u64, data: &[u32; 64]) -> Result<(), PageFault> {
-        self.each(addresses, lanes, Access::Store, |lane, found| {
-            if let Some(dword) = found {
-                dword.store(data[lane], Ordering::Relaxed);
-            }
-        })
-    }
-
-    fn load_row(&self, va: u64, out: &mut [u32]) -> Result<(), PageFault> {
-        let mut at = va;
-        let mut rest = out;
-        while !rest.is_empty() {
-            let page = self.rest_of_page(at).ok_or(PageFault { va: at, access: Access::Load })?;
-            let (now, later) = rest.split_at_mut(page.len().min(rest.len()));
-            for (to, dword) in now.iter_mut().zip(page) {
-                *to = dword.load(Ordering::Relaxed);
-            }
-            at += 4 * now.len() as u64;
-            rest = later;
-        }
-        Ok(())
-    }
-
-    fn store_row(&self, va: u64, data: &[u32]) -> Result<(), PageFault> {
-        let mut at = va;
-        let mut rest = data;
-        while !rest.is_empty() {
-            let page = self.rest_of_page(at).ok_or(PageFault { va: at, access: Access::Store })?;
-            let (now, later) = rest.split_at(page.len().min(rest.len()));
-            for (value, dword) in now.iter().zip(page) {
-                dword.store(*value, Ordering::Relaxed);
-            }
-            at += 4 * now.len() as u64;
-            rest = later;
-        }
-        Ok(())
-    }
-
-    fn fetch(&self, va: u64, out: &mut [u8]) -> Result<(), PageFault> {
-        let fault = PageFault { va, access: Access::Fetch };
-        let start = va.checked_sub(PROGRAM).and_then(|start| usize::try_from(start).ok()).ok_or(fault)?;
-        out.copy_from_slice(self.program.get(start..start + out.len()).ok_or(fault)?);
-        Ok(())
-    }
-}
-
-/// The work of a round.
-#[derive(Clone, Copy, PartialEq)]
-enum Work {
-    Integer,
-    Float,
-    Fused,
-    /// Floats, integers, comparisons and selections by them, scalars, and a load of neighbours in each eight.
-    Mix,
-    Gather,
-    Scatter,
-}
-
-impl Work {
-    fn is_float(self) -> bool {
-        matches!(self, Self::Float | Self::Fused | Self::Mix)
-    }
-
-    /// Returns `true` if the accesses alone are counted.
-    fn counts_accesses(self) -> bool {
-        matches!(self, Self::Gather | Self::Scatter)
-    }
-}
-
-/// Records a loop of the work, whose result is stored at the end.
-fn program(work: Work) -> Result<Program, BuildError> {
-    let mut code = Builder::new(LEVEL, WaveSize::Wave64, 4);
-    let (buffer, at, count) = (code.user(0, 4), code.vector(1), code.scalar(1));
-    let (value, other, group) = (code.vector(1), code.vector(1), code.group());
-    code.op(format_args!("v_mov_b32 {at}, {group}"));
-    code.op(format_args!("v_lshlrev_b32 {at}, 6, {at}"));
-    code.add(at, code.thread(), at);
-    code.op(format_args!("v_mov_b32 {value}, {at}"));
-    code.op(format_args!("v_mov_b32 {other}, {}", if work.is_float() { "0.5" } else { "3" }));
-    code.op(format_args!("v_lshlrev_b32 {at}, 2, {at}"));
-    if work.is_float() {
-        code.op(format_args!("v_cvt_f32_u32 {value}, {value}"));
-    }
-    let (bits, loaded) = (code.vector(1), code.vector(1));
-    code.op(format_args!("v_mov_b32 {bits}, {at}"));
-    code.op(format_args!("v_mov_b32 {loaded}, {other}"));
-    if work == Work::Scatter {
-        code.op(format_args!("v_mul_lo_u32 {value}, {value}, {SPREAD:#x}"));
-    }
-    code.op(format_args!("s_movk_i32 {count}, {ROUNDS}"));
-    let start = code.label();
-    code.place(start);
-    for step in 0..UNROLLED {
-        match (work, step % 4) {
-            (Work::Integer, 0 | 2) => code.add(value, other, value),
-            (Work::Integer, 1) => code.op(format_args!("v_xor_b32 {value}, {step}, {value}")),
-            (Work::Integer, _) => code.op(format_args!("v_lshlrev_b32 {value}, 1, {value}")),
-            (Work::Float, 0 | 2) => code.op(format_args!("v_add_f32 {value}, {other}, {value}")),
-            (Work::Float, _) => code.op(format_args!("v_mul_f32 {value}, {other}, {value}")),
-            (Work::Fused, _) => code.op(format_args!("v_fma_f32 {value}, {value}, {other}, {other}")),
-            (Work::Mix, _) => mixed(&mut code, step, [at, value, other, bits, loaded], buffer),
-            (Work::Scatter, _) => {
-                code.op(format_args!("v_and_b32 {bits}, {MASK:#x}, {value}"));
-                code.buffer_store(value, bits, buffer);
-                code.op(format_args!("v_add_nc_u32 {value}, {SPREAD:#x}, {value}"));
-            }
-            (Work::Gather, _) => {
-                // The loaded value leads to the next address.
-                code.op(format_args!("v_and_b32 {value}, {MASK:#x}, {value}"));
-                code.buffer_load(value, value, buffer);
-            }
-        }
-    }
-    code.op(format_args!("s_sub_u32 {count}, {count}, 1"));
-    code.op(format_args!("s_cmp_lg_u32 {count}, 0"));
-    code.branch(amdgpu_isa::builder::Condition::Scc(true), start);
-    code.buffer_store(value, at, buffer);
-    code.finish()
-}
-
-/// Records an operation of [`Work::Mix`], on registers for an address, two values, bits and what is loaded.
-fn mixed(code: &mut Builder, step: u32, [at, value, other, bits, loaded]: [Vector; 5], buffer: Scalar) {
-    match step % 8 {
-        0 => code.op(format_args!("v_fma_f32 {value}, {value}, {other}, {loaded}")),
-        1 => code.add(bits, other, bits),
-        2 => code.op(format_args!("v_cmp_lt_f32_e32 vcc, {other}, {value}")),
-        3 => code.op(format_args!("v_cndmask_b32_e32 {value}, {value}, {other}, vcc")),
-        4 => code.op(format_args!("v_and_b32 {bits}, {MASK:#x}, {bits}")),
-        5 => code.op(format_args!("v_max_f32 {value}, {other}, {value}")),
-        6 => code.op(format_args!("v_lshrrev_b32 {bits}, 1, {bits}")),
-        _ => code.buffer_load(loaded, at, buffer),
-    }
-}
-
-/// Records code without a jump: the operations of [`Work::Mix`], of which each is executed once.
-fn straight() -> Result<Program, BuildError> {
-    let mut code = Builder::new(LEVEL, WaveSize::Wave64, 4);
-    let (buffer, at, value, other) = (code.user(0, 4), code.vector(1), code.vector(1), code.vector(1));
-    let (bits, loaded) = (code.vector(1), code.vector(1));
-    code.op(format_args!("v_mov_b32 {at}, 0"));
-    for step in 0..STRAIGHT {
-        mixed(&mut code, step, [at, value, other, bits, loaded], buffer);
-    }
-    code.finish()
-}
 
 /// The operations that a lane of the plain loop does.
 fn plain(work: Work, memory: &Paged, lane: u32) -> u32 {
@@ -325,28 +63,6 @@ fn plain(work: Work, memory: &Paged, lane: u32) -> u32 {
     value ^ real.to_bits()
 }
 
-/// Returns the dispatch of a program.
-fn dispatch(program: &Program) -> Option<Dispatch> {
-    let mut user_data = [0; 16];
-    let buffer = BufferView::raw(GpuVa::from_48_bits(DATA), DWORDS * 4).descriptor(LEVEL).ok()?;
-    user_data[..4].copy_from_slice(&buffer.words());
-    Some(Dispatch {
-        level: LEVEL,
-        wave: WaveSize::Wave64,
-        program: PROGRAM,
-        resources: program.resources(),
-        user_data,
-        threads: [LANES, 1, 1],
-        partial: [0; 3],
-        start: [0; 3],
-        end: [GROUPS, 1, 1],
-        scratch_ring: 0,
-        scratch_base: 0,
-        chip: None,
-        border_colors: 0,
-    })
-}
-
 /// Runs a program on some threads; returns what it did.
 fn execute(program: &Program, memory: &(dyn Memory + Sync), (threads, vectors): (usize, Vectors)) -> Option<Counters> {
     match run_on_threads(&dispatch(program)?, memory, Limits { vectors, ..Limits::default() }, threads) {
@@ -358,49 +74,6 @@ fn execute(program: &Program, memory: &(dyn Memory + Sync), (threads, vectors): 
 /// Runs a program and forgets what it did.
 fn runs(program: &Program, memory: &(dyn Memory + Sync), how: (usize, Vectors)) {
     black_box(execute(program, memory, how));
-}
-
-/// Memory of a job that may be cancelled, and whose dispatches may share decoded code.
-struct JobMemory {
-    memory: Paged,
-    is_cancelled: AtomicBool,
-    code: Option<CodeCache>,
-}
-
-impl JobMemory {
-    fn new(program: &Program, code: Option<CodeCache>) -> Self {
-        Self { memory: Paged::new(program), is_cancelled: AtomicBool::new(false), code }
-    }
-}
-
-impl Memory for JobMemory {
-    fn load(&self, va: u64, out: &mut [u8]) -> Result<(), PageFault> {
-        self.memory.load(va, out)
-    }
-
-    fn store(&self, va: u64, data: &[u8]) -> Result<(), PageFault> {
-        self.memory.store(va, data)
-    }
-
-    fn atomic(&self, va: u64, bytes: u8, change: &mut dyn FnMut(u64) -> u64) -> Result<u64, PageFault> {
-        self.memory.atomic(va, bytes, change)
-    }
-
-    fn fetch(&self, va: u64, out: &mut [u8]) -> Result<(), PageFault> {
-        self.memory.fetch(va, out)
-    }
-
-    fn load_row(&self, va: u64, out: &mut [u32]) -> Result<(), PageFault> {
-        self.memory.load_row(va, out)
-    }
-
-    fn is_stopped(&self) -> bool {
-        self.is_cancelled.load(Ordering::Acquire)
-    }
-
-    fn code_cache(&self) -> Option<&CodeCache> {
-        self.code.as_ref()
-    }
 }
 
 /// Does the work of all lanes in a plain loop.

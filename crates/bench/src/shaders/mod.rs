@@ -1,0 +1,32 @@
+//! Compute shaders of the benchmarks: what they do, their code, and the memory that they access.
+
+mod memory;
+mod program;
+
+pub use memory::{JobMemory, Paged};
+pub use program::{Work, dispatch, program, straight};
+
+use amdgpu_winsys::winsys::GfxLevel;
+
+/// The generation that is measured.
+pub const LEVEL: GfxLevel = GfxLevel::Gfx10_3;
+/// The number of waves of a dispatch.
+pub const GROUPS: u32 = 32;
+/// The number of rounds of the loop in each wave.
+pub const ROUNDS: u32 = 256;
+/// The number of operations of a round.
+pub const UNROLLED: u32 = 16;
+/// The number of lanes of a wave.
+pub const LANES: u32 = 64;
+/// Operations of the code whose decoding is measured.
+const STRAIGHT: u32 = 8192;
+const PROGRAM: u64 = 0x10_0000;
+/// The address of the data.
+pub const DATA: u64 = 0x1000_0000;
+/// The number of dwords of data, in pages that are looked up one by one.
+pub const DWORDS: u32 = 1 << 20;
+const PAGE_DWORDS: u32 = 1024;
+/// The bits of an offset of a dword.
+pub const MASK: u32 = (DWORDS - 1) * 4;
+/// An odd number whose multiples are spread over all 32 bits.
+pub const SPREAD: u32 = 0x9e37_79b1;
