@@ -3,7 +3,7 @@
 use amdgpu_isa::Op;
 
 use super::{
-    kernel::{Form, Kernel, Lane, Lanes, Operation, Type, WideLanes},
+    kernel::{Form, Kernel, Lane, Lanes, Operation, Traits, Type, WideLanes},
     unit::for_each_unit_alone,
 };
 use crate::number::half::Half;
@@ -17,6 +17,7 @@ macro_rules! conditions {
             form: Form::Plain,
             sources: &[<$ty as Lane>::TYPE, <$ty as Lane>::TYPE],
             result: Type::Mask,
+            traits: Traits::new(&[<$ty as Lane>::TYPE, <$ty as Lane>::TYPE], Type::Mask),
             kernel: Kernel::$kind(for_each_unit_alone!(|out: &mut $lanes, sources: &[&$lanes; 3]| {
                 for lane in 0..crate::alu::kernel::LANES {
                     let convert = |$value: $ty| $convert;

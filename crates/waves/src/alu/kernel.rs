@@ -36,7 +36,7 @@ pub(crate) enum Type {
 
 impl Type {
     /// Returns the number of dwords.
-    pub(crate) fn dwords(self) -> u8 {
+    pub(crate) const fn dwords(self) -> u8 {
         match self {
             Self::F64 | Self::Bits64 | Self::Unsigned64 | Self::Signed64 => 2,
             _ => 1,
@@ -44,7 +44,7 @@ impl Type {
     }
 
     /// Returns `true` if the type has 16 bits.
-    pub(crate) fn is_16_bits(self) -> bool {
+    pub(crate) const fn is_16_bits(self) -> bool {
         matches!(self, Self::F16 | Self::Bits16 | Self::Int16)
     }
 
@@ -156,6 +156,30 @@ impl Form {
     pub(crate) const COUNT: usize = Self::CarryingClamped as usize + 1;
 }
 
+/// Properties of the types of an operation that decoding asks for. The compiler computes them.
+pub(crate) struct Traits {
+    /// The operands that are 32-bit floats, a bit each.
+    pub(crate) floats: u8,
+    /// An operand or the result has 16 bits.
+    pub(crate) has_halves: bool,
+    /// An operand or the result has 64 bits.
+    pub(crate) is_wide: bool,
+}
+
+impl Traits {
+    pub(crate) const fn new(sources: &[Type], result: Type) -> Self {
+        let (mut floats, mut has_halves, mut is_wide) = (0, result.is_16_bits(), result.dwords() == 2);
+        let mut index = 0;
+        while index < sources.len() {
+            floats |= (matches!(sources[index], Type::F32) as u8) << index;
+            has_halves |= sources[index].is_16_bits();
+            is_wide |= sources[index].dwords() == 2;
+            index += 1;
+        }
+        Self { floats, has_halves, is_wide }
+    }
+}
+
 /// A vector operation.
 pub(crate) struct Operation {
     /// The operations of the tables that it computes, in this form.
@@ -163,6 +187,7 @@ pub(crate) struct Operation {
     pub(crate) form: Form,
     pub(crate) sources: &'static [Type],
     pub(crate) result: Type,
+    pub(crate) traits: Traits,
     pub(crate) kernel: Kernel,
     /// The kernel that also flushes 32-bit denormals to zero, in operands and the result.
     pub(crate) flushing: Option<Narrow>,
@@ -196,6 +221,10 @@ macro_rules! operations {
                 form: $crate::alu::kernel::operations!(@form $($form)?),
                 sources: &[<$ta as $crate::alu::kernel::Lane>::TYPE $(, <$tb as $crate::alu::kernel::Lane>::TYPE $(, <$tc as $crate::alu::kernel::Lane>::TYPE)?)?],
                 result: <$out as $crate::alu::kernel::Lane>::TYPE,
+                traits: $crate::alu::kernel::Traits::new(
+                    &[<$ta as $crate::alu::kernel::Lane>::TYPE $(, <$tb as $crate::alu::kernel::Lane>::TYPE $(, <$tc as $crate::alu::kernel::Lane>::TYPE)?)?],
+                    <$out as $crate::alu::kernel::Lane>::TYPE,
+                ),
                 kernel: $crate::alu::kernel::operations!(@$kind ($a: $ta $(, $b: $tb $(, $c: $tc)?)? $(; $mode)?) -> $out $body),
                 flushing: $crate::alu::kernel::operations!(@flushing $kind flush32 ($a: $ta $(, $b: $tb $(, $c: $tc)?)? $(; $mode)?) -> $out $body),
                 clean: $crate::alu::kernel::operations!(@flushing $kind kept ($a: $ta $(, $b: $tb $(, $c: $tc)?)? $(; $mode)?) -> $out $body),

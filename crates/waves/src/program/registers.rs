@@ -23,6 +23,13 @@ fn of_source(source: Source, dwords: u8) -> Option<u32> {
 impl Vector {
     /// Returns the largest VGPR that the operation names.
     pub(crate) fn largest_vgpr(&self) -> Option<u32> {
+        if !self.operation.traits.is_wide {
+            let used = &self.sources[..self.operation.sources.len().min(3)];
+            let vgpr = |source: &Source| if let Source::Vgpr(register) = source { i32::from(*register) } else { -1 };
+            let largest = used.iter().map(vgpr).fold(-1, i32::max);
+            let written = if let Destination::Vgpr(register) = self.destination { i32::from(register) } else { -1 };
+            return u32::try_from(largest.max(written)).ok();
+        }
         let types = self.operation.sources.iter();
         let sources =
             self.sources.iter().zip(types).filter_map(|(source, kind)| of_source(*source, kind.dwords())).max();

@@ -20,18 +20,23 @@ use crate::alu::{
 /// The parts are compiled into one function: operands and modifiers that functions return are copied several times, in pieces of other
 /// sizes than they were written in, which costs more than to find them.
 pub(super) fn action(shape: Shape, instruction: &Instruction, written: Written) -> Result<Action, Refusal> {
-    let clamps = instruction.field(Field::Clamp) != 0 || instruction.extension_field(Field::Clamp) != 0;
+    // One dword has no field for a modifier; half of the code of shaders is such instructions.
+    let is_short =
+        instruction.extension().is_none() && matches!(instruction.format(), Format::Vop1 | Format::Vop2 | Format::Vopc);
+    let clamps = !is_short && (instruction.field(Field::Clamp) != 0 || instruction.extension_field(Field::Clamp) != 0);
     let (operation, directed) = operation(instruction, clamps)?;
+    let has_halves = operation.traits.has_halves;
     let sources = sources(instruction, operation)?;
-    let modifiers = modifiers(instruction, operation, clamps)?;
-    let plain = modifiers.negates == 0
-        && modifiers.absolutes == 0
-        && modifiers.dpp.is_none()
-        && modifiers.sdwa.is_none()
-        && !operation.sources.iter().any(|kind| kind.is_16_bits())
-        && !operation.result.is_16_bits();
+    let modifiers = if is_short && !has_halves && small_parts(instruction).is_none() {
+        Modifiers::NONE
+    } else {
+        modifiers(instruction, operation, clamps)?
+    };
+    let is_signed = modifiers.negates | modifiers.absolutes != 0;
+    let plain = !is_signed && !has_halves && modifiers.dpp.is_none() && modifiers.sdwa.is_none();
     let (mut destination, carry) = destinations(shape, instruction, operation, written)?;
     if let Destination::Vgpr(register) = &mut destination
+        && has_halves
         && operation.result.is_16_bits()
         && names_halves(instruction)
     {
@@ -68,22 +73,22 @@ impl Direct {
         };
         let is_selected = modifiers.dpp.is_some() || modifiers.sdwa.is_some();
         let is_modified = modifiers.clamp || modifiers.scale != 0;
-        let has_halves = operation.sources.iter().chain([&operation.result]).any(|kind| kind.is_16_bits());
-        if is_selected || is_modified || has_halves || matches!(destination, Destination::Scalar(_)) {
+        if is_selected || is_modified || operation.traits.has_halves || matches!(destination, Destination::Scalar(_)) {
             return None;
         }
+        let is_signed = modifiers.negates | modifiers.absolutes != 0;
         let operand = |index: usize| match operation.sources.get(index) {
-            Some(kind) => Operand::new(sources[index], *kind, change(*kind, modifiers, index)),
+            Some(kind) if is_signed => Operand::new(sources[index], *kind, change(*kind, modifiers, index)),
+            Some(kind) => Operand::new(sources[index], *kind, UNCHANGED),
             None => UNUSED,
         };
-        let is_float = |index: &usize| operation.sources.get(*index) == Some(&Type::F32);
         Some(Self {
             kernel,
             flushing: operation.flushing,
             clean: operation.clean,
             is_rounded: directed.is_some(),
             operands: [operand(0), operand(1), operand(2)],
-            floats: (0..3).filter(is_float).fold(0, |mask, index| mask | 1 << index),
+            floats: operation.traits.floats,
             gives_float: operation.result == Type::F32,
         })
     }
@@ -91,6 +96,9 @@ impl Direct {
 
 /// The operand that stands for one that the operation lacks: a register that every wave has.
 const UNUSED: Operand = Operand::Vgpr(0);
+
+/// The bits that are kept of an operand without modifiers, and those that are then changed.
+const UNCHANGED: (u32, u32) = (u32::MAX, 0);
 
 /// Returns the bits of an operand that its modifiers keep, and those that they then change.
 fn change(kind: Type, modifiers: &Modifiers, index: usize) -> (u32, u32) {
@@ -102,7 +110,6 @@ fn change(kind: Type, modifiers: &Modifiers, index: usize) -> (u32, u32) {
 impl Operand {
     #[inline(always)]
     fn new(source: Source, kind: Type, changes: (u32, u32)) -> Self {
-        const UNCHANGED: (u32, u32) = (u32::MAX, 0);
         match source {
             // A vector register has a bit in each lane.
             Source::Vgpr(register) if kind == Type::Mask => Self::Vgpr(register),
@@ -311,8 +318,7 @@ fn modifiers(instruction: &Instruction, operation: &Operation, clamp: bool) -> R
         }
         None => {}
     }
-    let is_wide = operation.sources.iter().chain([&operation.result]).any(|kind| kind.dwords() == 2);
-    if modifiers.dpp.is_some() && is_wide {
+    if modifiers.dpp.is_some() && operation.traits.is_wide {
         return Err(Refusal::Illegal("operations on 64 bits have no DPP"));
     }
     if let Some(parts) = small_parts(instruction) {
@@ -394,4 +400,28 @@ pub(super) fn lane(shape: Shape, instruction: &Instruction, kind: LaneKind) -> R
     }
     let flags = instruction.field(Field::OpSel) as u8;
     Ok(Action::Lane(Box::new(LaneStep { kind, sources, destination, flags, dpp })))
+}
+
+#[cfg(test)]
+mod tests {
+    use amdgpu_isa::{Field, Format, WaveSize, decode};
+
+    use super::*;
+
+    #[test]
+    fn instructions_of_one_dword_have_no_fields_of_modifiers() {
+        let fields = [Field::Clamp, Field::Neg, Field::Abs, Field::OpSel, Field::Omod, Field::Src0Neg, Field::Src0Abs];
+        let mut met = 0;
+        for level in GfxLevel::ALL {
+            for upper in 0..=0x7fff_u32 {
+                // Source 256 is a vector register, for which no dword follows.
+                let Ok(instruction) = decode(level, WaveSize::Wave64, &[upper << 16 | 0x100, 0]) else { continue };
+                if matches!(instruction.format(), Format::Vop1 | Format::Vop2 | Format::Vopc) {
+                    assert!(fields.iter().all(|field| !instruction.has_field(*field)), "{level} {instruction}");
+                    met += 1;
+                }
+            }
+        }
+        assert!(met > 10_000, "{met} instructions");
+    }
 }
