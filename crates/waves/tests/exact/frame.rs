@@ -14,15 +14,18 @@ const DATA: u64 = 0x20_0000;
 /// The vector registers that instructions may name, and those of the frame behind them.
 pub(crate) const VECTORS: u32 = 32;
 const ADDRESS: u32 = 36;
-const WORD: u32 = 37;
+const QUAD: u32 = 37;
+const WORD: u32 = 38;
 /// The scalar registers that instructions may name.
 pub(crate) const SCALARS: u32 = 48;
-/// The bytes of a row: a register of 64 lanes.
+/// The bytes of a row: a dword of 64 lanes. Four vector registers are a quad, which takes four rows: four dwords of each lane.
 const ROW: u32 = 256;
-/// Rows of inputs, of memory for the instructions, and of results.
+/// Rows of inputs, of memory for the instructions, and of results: vector registers, then scalar ones as lanes of two rows.
 const INPUTS: u32 = VECTORS;
 const SCRATCH: u32 = 32;
-const RESULTS: u32 = VECTORS + SCALARS + 8;
+const RESULTS: u32 = VECTORS + 2;
+/// Scalar registers in a row: a wave may have 32 lanes.
+const IN_ROW: u32 = 32;
 const BYTES: u32 = ROW * (INPUTS + SCRATCH + RESULTS);
 /// The value that stands for a literal that each program sets.
 const LITERAL: u32 = 0x1357_9bdf;
@@ -204,12 +207,17 @@ impl Frame {
                 let (row, lane) = (place as u32 / (ROW / 4), place as u32 % (ROW / 4));
                 let first = INPUTS + SCRATCH;
                 let name = match row {
-                    _ if row < first => format!("row {row} of memory"),
-                    _ if row < first + VECTORS => format!("v{}", row - first),
-                    _ if row < first + VECTORS + SCALARS => format!("s{}", row - first - VECTORS),
-                    _ => format!("special register {}", row - first - VECTORS - SCALARS),
+                    _ if row < first => format!("row {row} of memory, dword {lane}"),
+                    _ if row < first + VECTORS => {
+                        let within = place as u32 % ROW;
+                        format!("v{}, lane {}", (row - first) / 4 * 4 + within % 4, within / 4)
+                    }
+                    _ => match (row - first - VECTORS) * IN_ROW + lane {
+                        scalar if scalar < SCALARS => format!("s{scalar}"),
+                        other => format!("special register {}", other - SCALARS),
+                    },
                 };
-                let _ = writeln!(text, "{name}, lane {lane}: {found:#010x} instead of {expected:#010x}");
+                let _ = writeln!(text, "{name}: {found:#010x} instead of {expected:#010x}");
                 break;
             }
         }
@@ -222,10 +230,16 @@ fn descriptor(level: GfxLevel, start: u32, bytes: u32) -> [u32; 4] {
     BufferView::raw(GpuVa::from_48_bits(DATA + u64::from(start)), bytes).descriptor(level).unwrap().words()
 }
 
-/// Returns the text of a load or store of a vector register.
-fn access(level: GfxLevel, is_store: bool, register: u32, row: u32) -> String {
+/// Returns the text of a load or store of a register, or of four.
+fn access(level: GfxLevel, is_store: bool, (register, count): (u32, u32), row: u32) -> String {
     let kind = if is_store { "store" } else { "load" };
-    let size = if level >= GfxLevel::Gfx11 { "b32" } else { "dword" };
+    let (size, registers, lane) = match (level >= GfxLevel::Gfx11, count) {
+        (true, 1) => ("b32", format!("v{register}"), ADDRESS),
+        (false, 1) => ("dword", format!("v{register}"), ADDRESS),
+        (is_new, _) => {
+            (if is_new { "b128" } else { "dwordx4" }, format!("v[{register}:{}]", register + count - 1), QUAD)
+        }
+    };
     let offset = if level >= GfxLevel::Gfx12 { "null" } else { "0" };
     let (sum, carry) = match level {
         GfxLevel::Gfx6 | GfxLevel::Gfx7 => ("v_add_i32_e32", " vcc,"),
@@ -234,7 +248,7 @@ fn access(level: GfxLevel, is_store: bool, register: u32, row: u32) -> String {
         _ => ("v_add_nc_u32_e32", ""),
     };
     format!(
-        "{sum} v{WORD},{carry} {:#x}, v{ADDRESS}\nbuffer_{kind}_{size} v{register}, v{WORD}, s[0:3], {offset} offen\n",
+        "{sum} v{WORD},{carry} {:#x}, v{lane}\nbuffer_{kind}_{size} {registers}, v{WORD}, s[0:3], {offset} offen\n",
         ROW * row
     )
 }
@@ -242,8 +256,8 @@ fn access(level: GfxLevel, is_store: bool, register: u32, row: u32) -> String {
 /// Returns the code that loads the registers.
 fn before(level: GfxLevel) -> String {
     let mut code = address();
-    for register in 0..VECTORS {
-        code += &access(level, false, register, register);
+    for register in (0..VECTORS).step_by(4) {
+        code += &access(level, false, (register, 4), register);
     }
     for register in 0..SCALARS {
         let _ = writeln!(code, "s_mov_b32 s{register}, {LITERAL:#x}");
@@ -254,11 +268,11 @@ fn before(level: GfxLevel) -> String {
     code
 }
 
-/// Returns the code that puts four times the lane's number into the register of addresses.
+/// Returns the code that puts four times and sixteen times the lane's number into the registers of addresses.
 fn address() -> String {
     format!(
         "v_mbcnt_lo_u32_b32_e64 v{ADDRESS}, -1, 0\nv_mbcnt_hi_u32_b32_e64 v{ADDRESS}, -1, v{ADDRESS}\n\
-         v_lshlrev_b32_e32 v{ADDRESS}, 2, v{ADDRESS}\n"
+         v_lshlrev_b32_e32 v{QUAD}, 4, v{ADDRESS}\nv_lshlrev_b32_e32 v{ADDRESS}, 2, v{ADDRESS}\n"
     )
 }
 
@@ -277,13 +291,16 @@ fn after(level: GfxLevel) -> String {
     }
     code += &address();
     let first = INPUTS + SCRATCH;
-    for register in 0..VECTORS {
-        code += &access(level, true, register, first + register);
+    for register in (0..VECTORS).step_by(4) {
+        code += &access(level, true, (register, 4), first + register);
     }
     let scalars = (0..SCALARS).map(|register| if register < 4 { kept + register } else { register });
-    for (row, register) in (first + VECTORS..).zip(scalars.chain(90..96)) {
-        let _ = writeln!(code, "v_mov_b32_e32 v0, s{register}");
-        code += &access(level, true, 0, row);
+    let scalars: Vec<u32> = scalars.chain(90..96).collect();
+    for (row, registers) in (0..).zip(scalars.chunks(IN_ROW as usize)) {
+        for (lane, register) in registers.iter().enumerate() {
+            let _ = writeln!(code, "v_writelane_b32 v{row}, s{register}, {lane}");
+        }
+        code += &access(level, true, (row, 1), first + VECTORS + row);
     }
     code + "s_endpgm\n"
 }
