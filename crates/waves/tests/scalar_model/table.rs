@@ -24,7 +24,7 @@ pub(crate) type Function = Box<dyn Fn([i128; 3], Env) -> i128>;
 /// The largest distance of a result from that of the model.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Tolerance {
-    /// The same bits; any NaN for a NaN.
+    /// The same bits; for a NaN of 32 or 64 bits the quiet one without payload, or any if bits are moved.
     Exact,
     /// A share of the result, for functions that hardware approximates.
     Relative(f64),
