@@ -21,7 +21,7 @@
 //! * the end of a job flushes the caches of metadata with those of colour and depth;
 //! * a wait for vertex shaders is taken for one for the whole draw, and draws are in order among themselves;
 //! * the registers of the arguments of shaders may be left as they were, for shaders have arguments that they do not read;
-//! * user queues are not modelled.
+//! * of user queues only the packets of the ring are checked.
 
 mod access;
 mod ahead;
