@@ -27,9 +27,13 @@ fn set(stream: &mut Stream<Target>, first: u32, dwords: usize) {
 /// Sets all registers on which work of the ring depends.
 pub(crate) fn set_all(stream: &mut Stream<Target>) {
     let target = stream.language();
-    OF_DISPATCHES.into_iter().for_each(|(first, dwords)| set(stream, first, dwords));
+    for (first, dwords) in OF_DISPATCHES {
+        set(stream, first, dwords);
+    }
     if target.ring == Ring::Gfx {
-        OF_DRAWS.into_iter().for_each(|(first, dwords)| set(stream, first, dwords));
+        for (first, dwords) in OF_DRAWS {
+            set(stream, first, dwords);
+        }
         set(stream, r::VGT_PRIMITIVE_TYPE.offset(target.level).unwrap(), 1);
         for register in [r::SPI_SHADER_PGM_LO_ES, r::SPI_SHADER_PGM_HI_ES] {
             register.offset(target.level).into_iter().for_each(|place| set(stream, place, 1));

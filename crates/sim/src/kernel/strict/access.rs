@@ -18,6 +18,7 @@ pub(super) enum Way {
 }
 
 /// The properties of an access.
+#[expect(clippy::struct_excessive_bools, reason = "properties that have nothing to do with each other")]
 #[derive(Clone, Copy, Debug)]
 pub(super) struct By {
     pub(super) time: Time,

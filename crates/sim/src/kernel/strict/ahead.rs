@@ -179,7 +179,7 @@ impl CacheObserver for Ahead<'_> {
     fn signal(&self, signal: Signal) {
         match signal {
             Signal::PfpSync | Signal::Waited { by_pfp: true, .. } | Signal::Counted { .. } => {
-                self.pages.borrow_mut().clear()
+                self.pages.borrow_mut().clear();
             }
             Signal::ByPfp => self.executes.set(true),
             _ => {}
