@@ -6,8 +6,8 @@ use zerocopy::FromBytes as _;
 
 use super::{
     configuration::{Configuration, CrtcState, PlaneState},
+    effect::Effect,
     framebuffer::{Framebuffer, Scan},
-    pipelines::Effect,
 };
 use crate::display::Picture;
 

@@ -8,6 +8,7 @@ mod commit;
 mod compose;
 mod compression;
 mod configuration;
+mod effect;
 mod format;
 mod formats;
 mod framebuffer;

@@ -1,11 +1,14 @@
-//! The effect of a pipeline on colours.
+//! The effect of a colour pipeline on colours.
 //!
 //! Colours are numbers from 0 to 1, and beyond 1 where a curve leads there. Source: Linux 7.2 `drm_colorop.c` (the curves, and the order
 //! of three-dimensional tables), `drm_mode.h` (`drm_color_lut32`, `drm_color_ctm_3x4`), `amdgpu_dm_color.c` and `dpp_funcs` of DCN 3.0
 //! (tables take what lies between two entries from both, cubes from the four corners of a tetrahedron).
 
-use super::{LUT_3D_SIDE, STEPS};
-use crate::kernel::modes::configuration::{Operation, PlaneColours};
+use super::{
+    configuration::{Operation, PlaneColours},
+    pipelines::STEPS,
+    properties::LUT_3D_SIDE,
+};
 
 /// An operation that is not bypassed.
 #[derive(Debug)]
@@ -20,11 +23,11 @@ enum Applied {
 
 /// What the pipeline of a plane does.
 #[derive(Debug)]
-pub(in crate::kernel::modes) struct Effect(Vec<Applied>);
+pub(super) struct Effect(Vec<Applied>);
 
 impl Effect {
     /// Returns what a plane's pipeline does; `None` if it does nothing.
-    pub(in crate::kernel::modes) fn of(colours: &PlaneColours) -> Option<Self> {
+    pub(super) fn of(colours: &PlaneColours) -> Option<Self> {
         let all = STEPS.iter().zip(&colours.operations).filter(|(_, operation)| !operation.is_bypassed);
         let applied: Vec<_> = all.filter_map(|(step, operation)| applied(step.kind, operation)).collect();
         (colours.uses_pipeline && !applied.is_empty()).then_some(Self(applied))
@@ -32,7 +35,7 @@ impl Effect {
 
     /// Returns the colour that comes out of the pipeline, in 8 bits a channel.
     #[expect(clippy::cast_sign_loss, reason = "the values are clamped to those from 0 to 1")]
-    pub(in crate::kernel::modes) fn colour(&self, colour: [f64; 3]) -> [u8; 3] {
+    pub(super) fn colour(&self, colour: [f64; 3]) -> [u8; 3] {
         let colour = self.0.iter().fold(colour, |colour, operation| operation.colour(colour));
         colour.map(|value| (value.clamp(0.0, 1.0) * 255.0).round() as u8)
     }

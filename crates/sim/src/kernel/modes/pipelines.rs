@@ -1,14 +1,11 @@
 //! Colour pipelines of planes: lists of operations, which are objects of their own. Every plane but a cursor has the same one.
 //!
-//! A picture has the colours that come out of the pipeline of its plane: [`Effect`].
+//! A picture has the colours that come out of the pipeline of its plane: [`Effect`](super::effect::Effect).
 //!
 //! Source: Linux 7.2 `drm_colorop.c`; `amdgpu_dm_colorop.c`, `amdgpu_dm_initialize_default_pipeline`.
 
-mod effect;
-
 use amdgpu_hw::GfxLevel;
 
-pub(super) use self::effect::Effect;
 use super::{
     format,
     properties::{Key, LUT_3D_SIDE, LUT_SIZE},
