@@ -152,7 +152,7 @@ fn start(stream: &mut Stream<Target>) {
     stream.push(&EventWrite::new(Event::CS_PARTIAL_FLUSH)).unwrap();
 }
 
-/// What a job of GFX6 ends with, because the kernel's flush comes before shaders end.
+/// Ends a job of GFX6 as it has to, because the kernel's flush comes before shaders end.
 fn write_back(stream: &mut Stream<Target>) {
     let target = stream.language();
     stream.push(&EventWrite::new(Event::CS_PARTIAL_FLUSH)).unwrap();

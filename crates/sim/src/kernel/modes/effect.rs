@@ -21,7 +21,7 @@ enum Applied {
     Cube(Vec<[f64; 3]>),
 }
 
-/// What the pipeline of a plane does.
+/// The effect of the pipeline of a plane.
 #[derive(Debug)]
 pub(super) struct Effect(Vec<Applied>);
 

@@ -34,7 +34,7 @@ pub(super) struct By {
     pub(super) bypasses: bool,
     /// The cache that a load would go through if it did not have the scope of the device, and `true` with GL1 behind it.
     pub(super) near: Option<(Front, bool)>,
-    /// What is otherwise than packets say.
+    /// The property that a trial changes.
     pub(super) as_if: Option<AsIf>,
     /// `true` for accesses that may meet atomic operations: they are atomic themselves, or coherent.
     pub(super) is_atomic: bool,
@@ -53,14 +53,14 @@ pub(super) struct AsIf {
     pub(super) instead: Instead,
 }
 
-/// What the accesses of an event are like in a trial.
+/// The change of the accesses of an event in a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Instead {
     /// The engine does not wait until writes have landed.
     Posted,
     /// ME makes the accesses of PFP.
     MicroEngine,
-    /// What bypasses L2 goes through it.
+    /// Accesses that bypass L2 go through it.
     ThroughL2,
     /// Loads of the device's scope go through the caches of their compute unit.
     Near,

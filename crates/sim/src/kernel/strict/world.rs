@@ -27,7 +27,7 @@ pub(super) struct World {
     ended: BTreeMap<u32, RunningJob>,
     /// The operations at the end of the pipe that the last packet with a wait has ended, with the events of their packets.
     pub(super) caught_up: Vec<(Time, CacheOperation)>,
-    /// What a trial changes of the accesses of an event.
+    /// The change of the accesses of an event by a trial.
     pub(super) as_if: Option<AsIf>,
 }
 

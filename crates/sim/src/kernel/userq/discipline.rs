@@ -1,4 +1,4 @@
-//! What a user queue does itself because no kernel does it: HDP and L2 are flushed by packets of its ring.
+//! The duties of a user queue, which no kernel has for it: HDP and L2 are flushed by packets of its ring.
 //!
 //! Source: Mesa 25.0.7 `src/gallium/winsys/amdgpu/drm/amdgpu_cs.cpp`, `amdgpu_cs_add_userq_packets`.
 
@@ -18,7 +18,7 @@ pub(super) struct Discipline {
     has_released: bool,
 }
 
-/// What a batch lacks: the packet that shows it, and the packet that is missing.
+/// Something that a batch lacks: the packet that shows it, and the packet that is missing.
 pub(super) type Lack = (&'static str, &'static str);
 
 impl Discipline {
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
     use crate::gpu::Ib;
 
-    /// What a batch does, and how it can be wrong.
+    /// The packet that a batch is without.
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     enum Without {
         Nothing,

@@ -15,7 +15,7 @@ use crate::equation::Equation;
 use crate::error::{AddrError, Cause, invalid};
 use crate::tables::{PatternSet, gfx10 as t10, gfx11 as t11};
 
-/// Whose meta blocks count, where the two differ: in R modes of GFX11 with 8 samples.
+/// The size of meta blocks, where drivers and hardware differ: in R modes of GFX11 with 8 samples.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Blocks {
     /// Those that Mesa 25.0.7 makes room for, up to twice as large as they need to be.
