@@ -145,7 +145,7 @@ mod tests {
     /// releases 25.0.7 and 26.2.6.
     type Answer = (u32, u8, u32, [u32; 2], [u64; 2]);
 
-    /// What RADV prints with `RADV_DEBUG=img` of DCC of images of 8 samples and two layers.
+    /// The answers that RADV prints with `RADV_DEBUG=img` about DCC of images of 8 samples and two layers.
     const RADV: [Answer; 18] = [
         // Navi 33 and Strix Halo.
         (0x343, 27, 8, [100, 60], [16384, 8192]),
