@@ -1,19 +1,16 @@
-//! The seam to the kernel: the request INFO on an open render node.
+//! The request INFO on an open render node.
 //!
 //! Source: Linux 6.12 `include/uapi/drm/amdgpu_drm.h`; behaviour: `amdgpu_kms.c`, `amdgpu_info_ioctl`. The few numbers that are
 //! needed are written down here, so that the crate needs no other; a test compares them with those of `amdgpu-uapi`.
-#![expect(unsafe_code, reason = "INFO carries the address of its answer")]
 
 use std::{
+    fs::{File, OpenOptions},
     io,
-    os::fd::{AsFd, OwnedFd},
+    os::unix::fs::OpenOptionsExt as _,
     path::Path,
 };
 
-use rustix::{
-    fs::{CWD, Mode, OFlags, openat},
-    ioctl::{Updater, ioctl},
-};
+use crate::seam;
 
 /// The queries of INFO that are made.
 pub mod query {
@@ -23,8 +20,6 @@ pub mod query {
     pub const MEMORY: u32 = 0x19;
 }
 
-/// The request number of INFO, which states 32 bytes of argument.
-pub(crate) const REQUEST: u32 = 0x4020_6445;
 /// Bytes of the answer to MEMORY.
 const MEMORY_BYTES: usize = 96;
 /// Bytes of the answer to DEV_INFO that are asked for: those up to the page size.
@@ -35,8 +30,6 @@ pub(crate) const IDS_FLAGS: usize = 136;
 pub(crate) const GART_PAGE_SIZE: usize = 168;
 /// The bit of an APU in the device's properties.
 pub(crate) const FUSION: u64 = 1;
-/// Bytes of every buffer for an answer, because Mesa's no-op shim does not respect the size in the request.
-const BUFFER: usize = 1024;
 
 /// An open GPU that answers INFO.
 pub trait Info {
@@ -49,18 +42,9 @@ pub trait Info {
     fn info(&self, query: u32, answer: &mut [u8]) -> io::Result<()>;
 }
 
-/// The argument of INFO.
-#[repr(C)]
-struct Argument {
-    pointer: u64,
-    size: u32,
-    query: u32,
-    input: [u32; 4],
-}
-
 /// An open render node of this computer.
 #[derive(Debug)]
-pub struct RenderNode(OwnedFd);
+pub struct RenderNode(File);
 
 impl RenderNode {
     /// Opens a node, such as `/dev/dri/renderD128`. This wakes the GPU.
@@ -69,29 +53,13 @@ impl RenderNode {
     ///
     /// The errors of `open`.
     pub fn open(path: &Path) -> io::Result<Self> {
-        Ok(Self(openat(CWD, path, OFlags::RDWR | OFlags::CLOEXEC | OFlags::NONBLOCK, Mode::empty())?))
+        OpenOptions::new().read(true).write(true).custom_flags(libc::O_NONBLOCK).open(path).map(Self)
     }
 }
 
 impl Info for RenderNode {
     fn info(&self, query: u32, answer: &mut [u8]) -> io::Result<()> {
-        let mut buffer = [0_u8; BUFFER];
-        let size = answer.len().min(BUFFER);
-        let mut argument = Argument {
-            pointer: buffer.as_mut_ptr().expose_provenance() as u64,
-            size: size as u32,
-            query,
-            input: [0; 4],
-        };
-        rustix::io::retry_on_intr(|| {
-            // SAFETY: the number is INFO's, whose argument has the 32 bytes of `Argument`; the kernel only reads it.
-            let updater = unsafe { Updater::<{ REQUEST as rustix::ioctl::Opcode }, Argument>::new(&mut argument) };
-            // SAFETY: the one address in the argument is that of `buffer`, which is exclusive, outlives the call, and is longer
-            // than any answer; the descriptor is open.
-            unsafe { ioctl(self.0.as_fd(), updater) }
-        })?;
-        answer.iter_mut().zip(buffer).for_each(|(byte, answered)| *byte = answered);
-        Ok(())
+        seam::info(&self.0, query, answer)
     }
 }
 
@@ -191,12 +159,12 @@ mod tests {
     #[test]
     fn numbers_and_offsets_are_those_of_the_kernel_header() {
         let offset = |name: &str| DevInfo::FIELDS.iter().find(|(field, _)| *field == name).unwrap().1;
-        assert_eq!(REQUEST, amdgpu_uapi::Info::REQUEST.bits());
-        assert_eq!(size_of::<Argument>(), amdgpu_uapi::Info::REQUEST.size());
+        assert_eq!(seam::INFO, amdgpu_uapi::Info::REQUEST.bits());
+        assert_eq!(size_of::<seam::InfoArgument>(), amdgpu_uapi::Info::REQUEST.size());
         assert_eq!((query::DEV_INFO, query::MEMORY), (amdgpu_uapi::query::DEV_INFO, amdgpu_uapi::query::MEMORY));
         assert_eq!((IDS_FLAGS, GART_PAGE_SIZE), (offset("ids_flags"), offset("gart_page_size")));
         assert_eq!((FUSION, MEMORY_BYTES), (IdsFlags::FUSION.bits(), Answer::SIZE));
-        const { assert!(DevInfo::SIZE < BUFFER) };
+        const { assert!(DevInfo::SIZE < seam::BUFFER) };
     }
 
     #[test]

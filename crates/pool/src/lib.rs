@@ -41,6 +41,7 @@ mod machine;
 pub mod model;
 mod pci_ids;
 mod processes;
+mod seam;
 pub mod uma;
 
 pub use cgroup::{Cgroup, cgroup, dmem, memory_max};

@@ -14,6 +14,7 @@ use crate::{
     model::{Domain, Domains, Missing, Pair, System},
     pci_ids::is_apu,
     processes::{Scan, Scanner, proc_file, sums},
+    seam,
 };
 
 /// The parts that are looked at.
@@ -105,7 +106,8 @@ impl Looker {
             return Err(LookError::NoGpu("no render node in /sys/class/drm is one of driver amdgpu".to_owned()));
         }
         let settings = ModuleSettings::read(files);
-        let system = System { ttm_limit: settings.ttm_bytes(page_size()), ..proc_file::meminfo(files) };
+        // A captured tree is taken to be of a machine with pages of the same size.
+        let system = System { ttm_limit: settings.ttm_bytes(seam::page_size()), ..proc_file::meminfo(files) };
         let mut report = Report { gpus: Vec::new(), others, system, cgroup: cgroup(files), settings };
         let own = machine.own_process();
         let mut scan =
@@ -134,9 +136,9 @@ fn enumerate(files: &dyn Files) -> io::Result<(Vec<Node>, Vec<Other>)> {
             (driver, pci) => others.push(Other { node: name, driver, pci }),
         }
     }
-    nodes.sort_by(|a, b| (&a.pci, &a.name).cmp(&(&b.pci, &b.name)));
+    nodes.sort_unstable_by(|a, b| (&a.pci, &a.name).cmp(&(&b.pci, &b.name)));
     nodes.dedup_by(|a, b| a.pci == b.pci);
-    others.sort_by(|a, b| a.node.cmp(&b.node));
+    others.sort_unstable_by(|a, b| a.node.cmp(&b.node));
     Ok((nodes, others))
 }
 
@@ -175,11 +177,6 @@ fn gpu(machine: &dyn Machine, options: Options, index: usize, node: &Node, repor
         Terms { files, node: &node.name, system: &report.system, settings: report.settings, cgroup: &report.cgroup };
     gpu.limits = limits::of(&gpu, &terms);
     gpu
-}
-
-/// The size of a page of the CPU. A captured tree is taken to be of a machine with the same.
-fn page_size() -> u64 {
-    rustix::param::page_size() as u64
 }
 
 /// Returns `true` if opening the GPU would wake it, or stop it from falling asleep.

@@ -292,7 +292,8 @@ fn a_fifo_in_a_captured_tree_holds_nothing_up() {
     symlink("/dev/dri/renderD128", tree.path().join("proc/7/fd/3")).unwrap();
     fs::remove_file(device.join("mem_info_vram_total")).unwrap();
     fs::create_dir_all(tree.path().join("amdgpu-budget/info")).unwrap();
-    for name in ["proc/7/fdinfo/3", "proc/7/stat", "proc/meminfo", "amdgpu-budget/info/0000:03:00.0.rec"] {
+    fs::create_dir_all(tree.path().join("proc/8")).unwrap();
+    for name in ["proc/7/fdinfo/3", "proc/7/stat", "proc/8/fd", "proc/meminfo", "amdgpu-budget/info/0000:03:00.0.rec"] {
         make_fifo(&tree.path().join(name));
     }
     make_fifo(&device.join("mem_info_vram_total"));

@@ -1,29 +1,21 @@
 //! A tree on disk, read with few system calls, because `top` reads a thousand files of `/proc` per second.
 
 use std::{
-    ffi::CStr,
-    fs::{self, File},
+    ffi::{CString, OsString},
+    fs::{self, File, OpenOptions},
     io::{self, Read as _},
-    mem::MaybeUninit,
-    os::{
-        fd::{AsFd, OwnedFd},
-        unix::fs::MetadataExt as _,
+    os::unix::{
+        ffi::OsStringExt as _,
+        fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _},
     },
     path::{Path, PathBuf},
 };
 
-use rustix::{
-    buffer::spare_capacity,
-    fs::{CWD, Mode, OFlags, RawDir, openat, readlinkat_raw},
-    io::retry_on_intr,
-};
-
 use super::{Files, MOST_BYTES, Stamp};
+use crate::seam;
 
 /// Buffer size that fits most files of `/proc` and any fdinfo, bytes.
 const PIECE: usize = 4096;
-/// The names of some hundred processes or descriptors.
-const NAMES: usize = 16 << 10;
 /// Longest part of a link's target that is read, bytes.
 const MOST_PREFIX: usize = 64;
 
@@ -60,14 +52,26 @@ impl Kept {
 
 /// Reads a file that is written in one piece. A short read was the last one: it saves the read that would
 /// return 0.
-fn read_piece(file: impl AsFd, bytes: &mut Vec<u8>) -> io::Result<()> {
+fn read_piece(file: &File, bytes: &mut Vec<u8>) -> io::Result<()> {
     bytes.clear();
     loop {
-        bytes.reserve(PIECE);
-        let (at, room) = (bytes.len() as u64, bytes.capacity() - bytes.len());
-        let got = retry_on_intr(|| rustix::io::pread(&file, spare_capacity(bytes), at))?;
-        if got < room || bytes.len() as u64 >= MOST_BYTES {
+        let at = bytes.len();
+        let room = at.max(PIECE);
+        bytes.resize(at + room, 0);
+        let read = read_at(file, &mut bytes[at..], at as u64);
+        bytes.truncate(at + read.as_ref().map_or(0, |&got| got));
+        if read? < room || bytes.len() as u64 >= MOST_BYTES {
             return Ok(());
+        }
+    }
+}
+
+/// Reads once, however often signals interrupt it.
+fn read_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<usize> {
+    loop {
+        match file.read_at(bytes, at) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            read => return read,
         }
     }
 }
@@ -75,28 +79,20 @@ fn read_piece(file: impl AsFd, bytes: &mut Vec<u8>) -> io::Result<()> {
 /// Opens a file without waiting for a writer, and refuses what is no regular file: a captured tree may hold a FIFO, which
 /// would never end.
 fn open_regular(path: &Path) -> io::Result<File> {
-    let file = File::from(openat(CWD, path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty())?);
+    let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
     if file.metadata()?.is_file() {
         return Ok(file);
     }
     Err(io::Error::new(io::ErrorKind::InvalidInput, "no regular file"))
 }
 
-fn open_directory(path: &Path) -> io::Result<OwnedFd> {
-    Ok(openat(CWD, path, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
+fn open_directory(path: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).custom_flags(libc::O_DIRECTORY).open(path)
 }
 
-/// All names but those of the directory itself and its parent.
-fn each_name(directory: &OwnedFd, mut with: impl FnMut(&CStr)) -> io::Result<()> {
-    let mut buffer = Vec::with_capacity(NAMES);
-    let mut entries = RawDir::new(directory, buffer.spare_capacity_mut());
-    while let Some(entry) = entries.next() {
-        let entry = entry?;
-        if ![c".", c".."].contains(&entry.file_name()) {
-            with(entry.file_name());
-        }
-    }
-    Ok(())
+/// A name as text. What is no UTF-8 is replaced.
+fn text(name: OsString) -> String {
+    name.into_string().unwrap_or_else(|name| name.to_string_lossy().into_owned())
 }
 
 impl Files for Disk {
@@ -107,7 +103,7 @@ impl Files for Disk {
     }
 
     fn read_piece(&self, path: &str, bytes: &mut Vec<u8>) -> io::Result<()> {
-        read_piece(open_regular(&self.root.join(path))?, bytes)
+        read_piece(&open_regular(&self.root.join(path))?, bytes)
     }
 
     fn keep(&self, path: &str) -> Option<Kept> {
@@ -119,22 +115,20 @@ impl Files for Disk {
     }
 
     fn links_to(&self, path: &str, prefix: &str) -> io::Result<Vec<String>> {
-        let (directory, mut names) = (open_directory(&self.root.join(path))?, Vec::new());
-        let mut target = [MaybeUninit::uninit(); MOST_PREFIX];
-        each_name(&directory, |name| {
+        let (directory, mut names) = (self.root.join(path), Vec::new());
+        let (opened, mut target) = (open_directory(&directory)?, [0; MOST_PREFIX]);
+        for entry in fs::read_dir(&directory)? {
+            let Ok(name) = CString::new(entry?.file_name().into_vec()) else { continue };
             // What is cut begins no differently.
-            let read = readlinkat_raw(&directory, name, &mut target);
-            if read.is_ok_and(|(target, _)| target.starts_with(prefix.as_bytes())) {
-                names.push(name.to_string_lossy().into_owned());
+            if seam::link(&opened, &name, &mut target).is_ok_and(|target| target.starts_with(prefix.as_bytes())) {
+                names.push(text(OsString::from_vec(name.into_bytes())));
             }
-        })?;
+        }
         Ok(names)
     }
 
     fn list(&self, path: &str) -> io::Result<Vec<String>> {
-        let mut names = Vec::new();
-        each_name(&open_directory(&self.root.join(path))?, |name| names.push(name.to_string_lossy().into_owned()))?;
-        Ok(names)
+        fs::read_dir(self.root.join(path))?.map(|entry| Ok(text(entry?.file_name()))).collect()
     }
 
     fn stamp(&self, path: &str) -> io::Result<Option<Stamp>> {
@@ -171,8 +165,8 @@ mod tests {
 
     /// A file without a name.
     fn tempfile() -> File {
-        let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
-        openat(CWD, std::env::temp_dir(), flags, Mode::RUSR | Mode::WUSR).unwrap().into()
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).custom_flags(libc::O_TMPFILE).open(std::env::temp_dir()).unwrap()
     }
 
     #[test]

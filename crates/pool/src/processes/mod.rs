@@ -21,6 +21,7 @@ use crate::{
     files::{Files, Kept, Stamp},
     heaps::OwnUsage,
     model::{Client, Evicted, Pair, Process, Unreadable, add},
+    seam,
 };
 
 /// Number of snapshots after which an apparently unchanged process is read again.
@@ -111,8 +112,7 @@ impl Scanner {
         };
         pids.sort_unstable();
         if self.known.len() > pids.len() {
-            let living: BTreeSet<u32> = pids.iter().copied().collect();
-            self.known.retain(|pid, _| living.contains(pid));
+            self.known.retain(|pid, _| pids.binary_search(pid).is_ok());
         }
         let kept: usize = self.known.values().map(Known::kept).sum();
         let mut found = Found { room: most_kept().saturating_sub(kept), ..Found::default() };
@@ -259,8 +259,7 @@ impl Known {
 
 /// Returns the number of files that may be kept open: half of the process's limit.
 fn most_kept() -> usize {
-    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
-    usize::try_from(limit.unwrap_or(u64::MAX)).unwrap_or(usize::MAX).min(MOST_DESCRIPTORS) / 2
+    usize::try_from(seam::most_descriptors()).unwrap_or(usize::MAX).min(MOST_DESCRIPTORS) / 2
 }
 
 /// The descriptors of a process that are DRM nodes.

@@ -69,7 +69,11 @@ pub(super) fn users(files: &dyn Files) -> BTreeMap<u32, String> {
         let name = fields.next()?;
         Some((fields.nth(1)?.parse().ok()?, clean(name)))
     };
-    text.lines().filter_map(entry).collect()
+    let mut users = BTreeMap::new();
+    for (number, name) in text.lines().filter_map(entry) {
+        users.insert(number, name);
+    }
+    users
 }
 
 /// Seconds since boot.
