@@ -532,6 +532,11 @@ fn the_last_value_of_a_count_fits_and_the_next_does_not() {
         assert!(sdma::CopyLinear::new(zero, zero, version.max_copy_bytes()).encode(version, &mut out).is_ok());
         assert!(sdma::ConstFill::new(zero, 0, version.max_fill_bytes()).encode(version, &mut out).is_ok());
         assert!(sdma::CopyLinear::new(zero, zero, 0).encode(version, &mut out).is_err(), "{version}");
+        let unit = if version == sdma::Version::V1_0 { 4 } else { 1 };
+        let size = if unit == 4 { sdma::FillSize::Dword } else { sdma::FillSize::Byte };
+        let fill = |bytes| sdma::ConstFill { to: zero, pattern: 0, bytes, size }.encode(version, &mut [0; 8]);
+        assert!(fill(most * unit).is_ok(), "{version}");
+        assert!(fill((most + 1) * unit).is_err(), "{version}");
     }
     for level in GfxLevel::ALL {
         let most = pm4::CpDma::max_bytes(level);

@@ -27,10 +27,15 @@ choices! {
 /// | 0     | 31:30 | fillsize | see [`FillSize`]                                                           |
 /// | 1, 2  |       | to       |                                                                            |
 /// | 3     |       | pattern  |                                                                            |
-/// | 4     |       | count    | bytes up to 3.0, bytes less one since; 22 bits, 30 from 6.0 on             |
+/// | 4     |       | count    | bytes up to 3.0, bytes less one since; 22 bits, 30 from 5.2 on             |
 ///
 /// In units of dwords the two low bits of the count are ignored; they are written as if the last byte were addressed. On 1.0 the
 /// header contains the count in dwords, and dwords 1 to 3 are the low address, the pattern, and bits 39:32 of the address in 23:16.
+///
+/// The sources differ about 5.2. The kernel's header (`navi10_sdma_pkt_open.h`, of 5.0 too), PAL and Mesa know 22 bits there. Linux 7.2
+/// fills 1 GiB with one packet (`sdma_v5_2.c`, `fill_max_bytes`), because the designers of the hardware confirmed to its maintainer that
+/// 5.2 has 30 bits for fills as it has for copies, and IGT does the same. The packet has 30 bits here for that reason, and
+/// [`Version::max_fill_bytes`] stays at what all sources allow. On 4.0 and 5.0 all sources agree on 22 bits; the others are reserved.
 ///
 /// Source: Linux 6.12 `drivers/gpu/drm/amd/amdgpu/`, `*_sdma_pkt_open.h`, `SDMA_PKT_CONSTANT_FILL`, and `si_dma.c`,
 /// `si_dma_emit_fill_buffer`; Mesa 25.0.7 `src/amd/vulkan/radv_sdma.c`, `radv_sdma_fill_buffer`, which writes bytes

@@ -68,6 +68,8 @@ impl Version {
 
     /// Returns the maximum number of bytes that a recorder should fill with one [`ConstFill`](super::ConstFill): a multiple of 32.
     ///
+    /// On 5.2 this is the limit of RADV and PAL, though the packet has room for more.
+    ///
     /// Source: see [`Version::max_copy_bytes`]; `SDMA_FILL` limits in Mesa 25.0.7 `src/amd/vulkan/radv_sdma.c`,
     /// `radv_sdma_fill_buffer`.
     #[inline]

@@ -70,7 +70,7 @@ pub const DISPLAY_VARIABLE: &str = "AMDGPU_SIM_DISPLAY";
 /// The environment variable with the time that a job may run, in the format of the kernel's parameter `lockup_timeout`
 /// ([`LockupTimeout`](amdgpu_sim::LockupTimeout)).
 pub const LOCKUP_VARIABLE: &str = "AMDGPU_SIM_LOCKUP_TIMEOUT";
-/// The environment variable that, if set to anything but 0, gives fills of the copy engines 4.0 to 5.2 sizes of 30 bits
+/// The environment variable that, if set to anything but 0, gives fills of the copy engines 4.0 and 5.0 sizes of 30 bits
 /// ([`SimOptions::wide_fills`](amdgpu_sim::SimOptions::wide_fills)).
 pub const WIDE_FILLS_VARIABLE: &str = "AMDGPU_SIM_WIDE_FILLS";
 /// The environment variable that, if set to anything but 0, gives chips the video engines of their generation

@@ -96,7 +96,7 @@ impl Engine {
         Self { render_backends: mask, ..self }
     }
 
-    /// Sets whether CONST_FILL on copy engines 4.0 to 5.2 has counts of 30 bits, or of 22 bits as in the kernel's headers
+    /// Sets whether CONST_FILL on copy engines 4.0 and 5.0 has counts of 30 bits, or of 22 bits as in the kernel's headers
     /// ([`SimOptions::wide_fills`](crate::SimOptions::wide_fills)).
     #[must_use]
     pub fn with_wide_fills(self, wide_fills: bool) -> Self {

@@ -114,9 +114,9 @@ pub struct SimOptions {
     /// ([`SimDevice::watch_shaders`](crate::SimDevice::watch_shaders)), dispatches of user queues, and dispatches with a deliberate
     /// mistake use one thread.
     pub shader_threads: usize,
-    /// `true` if fills of the copy engines 4.0 to 5.2 (GFX9 to GFX10.3) have sizes of 30 bits. IGT's `amd_basic` tests need this,
-    /// because they fill 1 GiB at once. Linux's headers (`sdma0/*_sdma_pkt_open.h`) and Mesa define 22 bits, and by default a
-    /// larger size makes the packet malformed.
+    /// `true` if fills of the copy engines 4.0 and 5.0 (GFX9 and GFX10.1) have sizes of 30 bits, as those of later ones have. IGT's
+    /// `amd_basic` tests need this, because they fill 1 GiB at once. Linux and Mesa define 22 bits, and by default a larger size makes
+    /// the packet malformed.
     pub wide_fills: bool,
     /// `true` if user queues are enabled, like the driver's parameter `user_queue` with value 1; they are disabled by default. They
     /// exist with [`Features::USER_QUEUES`], on GFX11 and later. Linux also requires newer microcode than that of the captured navi31, which is

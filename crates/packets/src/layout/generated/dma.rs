@@ -12,7 +12,7 @@ pub static COPY_LINEAR: Layout = Layout {
     about: "copy bytes",
     sdma: Levels(0x1),
     forms: &[
-        form(290, 0x1, (4, 4), &[
+        form(289, 0x1, (4, 4), &[
             field(n::COUNT, 0, 19, 0, 0xffff, &[]),
             field(n::TILED, 0, 23, 23, 0xffff, &[choice(0, "0", 0xffff)]),
             field(n::BYTE_MODE, 0, 26, 26, 0xffff, &[]),
@@ -32,7 +32,7 @@ pub static SEMAPHORE: Layout = Layout {
     about: "signal or wait on a qword counter",
     sdma: Levels(0x1),
     forms: &[
-        form(291, 0x1, (2, 2), &[
+        form(290, 0x1, (2, 2), &[
             field(n::MAILBOX, 0, 23, 23, 0xffff, &[]),
             field(n::SIGNAL, 0, 22, 22, 0xffff, &[]),
             field(n::WRITE_ONE, 0, 21, 21, 0xffff, &[]),
@@ -50,7 +50,7 @@ pub static FENCE: Layout = Layout {
     about: "store a dword after earlier work",
     sdma: Levels(0x1),
     forms: &[
-        form(292, 0x1, (3, 3), &[
+        form(291, 0x1, (3, 3), &[
             field(n::ADDR_LO, 1, 31, 2, 0xffff, &[]),
             field(n::ADDR_HI, 2, 7, 0, 0xffff, &[]),
             field(n::DATA, 3, 31, 0, 0xffff, &[]),
@@ -66,7 +66,7 @@ pub static TRAP: Layout = Layout {
     about: "interrupt",
     sdma: Levels(0x1),
     forms: &[
-        form(293, 0x1, (0, 0), &[]).checks(&[(0x1, &[0x0])], &[]),
+        form(292, 0x1, (0, 0), &[]).checks(&[(0x1, &[0x0])], &[]),
     ],
     ..Layout::BLANK
 };
@@ -78,7 +78,7 @@ pub static COND_EXE: Layout = Layout {
     about: "skip dwords unless memory compares",
     sdma: Levels(0x1),
     forms: &[
-        form(294, 0x1, (2, 2), &[
+        form(293, 0x1, (2, 2), &[
             field(n::EXEC_COUNT, 0, 13, 0, 0xffff, &[]),
             field(n::ADDR_LO, 1, 31, 2, 0xffff, &[]),
             field(n::ADDR_HI, 2, 7, 0, 0xffff, &[]),
@@ -94,7 +94,7 @@ pub static POLL_REG_MEM: Layout = Layout {
     about: "wait until memory or a register compares",
     sdma: Levels(0x1),
     forms: &[
-        form(295, 0x1, (5, 5), &[
+        form(294, 0x1, (5, 5), &[
             field(n::MEM_POLL, 0, 27, 27, 0xffff, &[]),
             field(n::ADDR_LO, 1, 31, 2, 0xffff, &[]),
             field(n::ADDR_HI, 2, 7, 0, 0xffff, &[]),
@@ -115,7 +115,7 @@ pub static WRITE: Layout = Layout {
     about: "store inline dwords",
     sdma: Levels(0x1),
     forms: &[
-        form(296, 0x1, (2, 2), &[
+        form(295, 0x1, (2, 2), &[
             field(n::COUNT, 0, 19, 0, 0xffff, &[]),
             field(n::SECURE, 0, 22, 22, 0xffff, &[]),
             field(n::TILED, 0, 23, 23, 0xffff, &[]),
@@ -133,7 +133,7 @@ pub static COPY_LINEAR_PARTIAL: Layout = Layout {
     about: "copy a box between linear surfaces",
     sdma: Levels(0x1),
     forms: &[
-        form(297, 0x1, (8, 8), &[
+        form(296, 0x1, (8, 8), &[
             field(n::IDCMD, 0, 22, 20, 0xffff, &[choice(1, "1", 0xffff)]),
             field(n::SRC_ADDR_LO, 1, 31, 2, 0xffff, &[]),
             field(n::SRC_ADDR_HI, 2, 7, 0, 0xffff, &[]),
@@ -159,7 +159,7 @@ pub static INDIRECT: Layout = Layout {
     about: "start an IB (kernel ring)",
     sdma: Levels(0x1),
     forms: &[
-        form(298, 0x1, (2, 2), &[
+        form(297, 0x1, (2, 2), &[
             field(n::VMID, 0, 23, 20, 0xffff, &[]),
             field(n::IB_ADDR_LO, 1, 31, 5, 0xffff, &[]),
             field(n::IB_ADDR_HI, 2, 7, 0, 0xffff, &[]),
@@ -176,7 +176,7 @@ pub static SRBM_WRITE: Layout = Layout {
     about: "write a register",
     sdma: Levels(0x1),
     forms: &[
-        form(299, 0x1, (2, 2), &[
+        form(298, 0x1, (2, 2), &[
             field(n::REG, 1, 15, 0, 0xffff, &[]),
             field(n::BYTE_ENABLE, 1, 19, 16, 0xffff, &[]),
             field(n::DATA, 2, 31, 0, 0xffff, &[]),
@@ -192,7 +192,7 @@ pub static CONST_FILL: Layout = Layout {
     about: "fill memory with a pattern",
     sdma: Levels(0x1),
     forms: &[
-        form(300, 0x1, (3, 3), &[
+        form(299, 0x1, (3, 3), &[
             field(n::COUNT, 0, 19, 0, 0xffff, &[]),
             field(n::DST_ADDR_LO, 1, 31, 2, 0xffff, &[]),
             field(n::PATTERN, 2, 31, 0, 0xffff, &[]),
@@ -209,7 +209,7 @@ pub static NOP: Layout = Layout {
     about: "nothing, after what came before is done",
     sdma: Levels(0x1),
     forms: &[
-        form(301, 0x1, (0, 0), &[]).checks(&[(0x1, &[0x0])], &[]),
+        form(300, 0x1, (0, 0), &[]).checks(&[(0x1, &[0x0])], &[]),
     ],
     ..Layout::BLANK
 };

@@ -1255,17 +1255,7 @@ pub static CONST_FILL: Layout = Layout {
             field(n::SRC_DATA_LO, 3, 31, 0, 0xffff, &[]),
             field(n::COUNT, 4, 21, 0, 0xffff, &[]),
         ]).checks(&[(0x3e, &[0xc0030000, 0xffffffff, 0xffffffff, 0xffffffff, 0x3fffff])], &[1]),
-        form(215, 0x40, (4, 4), &[
-            field(n::SW, 0, 17, 16, 0xffff, &[]),
-            field(n::CACHE_POLICY, 0, 26, 24, 0xffff, &[]),
-            field(n::CPV, 0, 28, 28, 0xffff, &[]),
-            field(n::FILLSIZE, 0, 31, 30, 0xffff, s::FILL_SIZE),
-            field(n::DST_ADDR_LO, 1, 31, 0, 0xffff, &[]),
-            field(n::DST_ADDR_HI, 2, 31, 0, 0xffff, &[]),
-            field(n::SRC_DATA_LO, 3, 31, 0, 0xffff, &[]),
-            field(n::COUNT, 4, 21, 0, 0xffff, &[]),
-        ]).checks(&[(0x40, &[0xd7030000, 0xffffffff, 0xffffffff, 0xffffffff, 0x3fffff])], &[3]),
-        form(216, 0x80, (4, 4), &[
+        form(215, 0xc0, (4, 4), &[
             field(n::SW, 0, 17, 16, 0xffff, &[]),
             field(n::CACHE_POLICY, 0, 26, 24, 0xffff, &[]),
             field(n::CPV, 0, 28, 28, 0xffff, &[]),
@@ -1274,8 +1264,8 @@ pub static CONST_FILL: Layout = Layout {
             field(n::DST_ADDR_HI, 2, 31, 0, 0xffff, &[]),
             field(n::SRC_DATA_LO, 3, 31, 0, 0xffff, &[]),
             field(n::COUNT, 4, 29, 0, 0xffff, &[]),
-        ]).checks(&[(0x80, &[0xd7030000, 0xffffffff, 0xffffffff, 0xffffffff, 0x3fffffff])], &[3]),
-        form(217, 0x100, (4, 4), &[
+        ]).checks(&[(0xc0, &[0xd7030000, 0xffffffff, 0xffffffff, 0xffffffff, 0x3fffffff])], &[3]),
+        form(216, 0x100, (4, 4), &[
             field(n::NOPTE_COMP, 0, 16, 16, 0xffff, &[]),
             field(n::SYS, 0, 20, 20, 0xffff, &[]),
             field(n::SNP, 0, 22, 22, 0xffff, &[]),
@@ -1298,7 +1288,7 @@ pub static DATA_FILL_MULTI: Layout = Layout {
     about: "strided fills",
     sdma: Levels(0x1f0),
     forms: &[
-        form(218, 0x30, (5, 5), &[
+        form(217, 0x30, (5, 5), &[
             field(n::MEMLOG_CLR, 0, 31, 31, 0xffff, &[]),
             field(n::BYTE_STRIDE, 1, 31, 0, 0xffff, &[]),
             field(n::DMA_COUNT, 2, 31, 0, 0xffff, &[]),
@@ -1306,7 +1296,7 @@ pub static DATA_FILL_MULTI: Layout = Layout {
             field(n::DST_ADDR_HI, 4, 31, 0, 0xffff, &[]),
             field(n::COUNT, 5, 25, 0, 0xffff, &[]),
         ]).checks(&[(0x30, &[0x80000000, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0x3ffffff])], &[]),
-        form(219, 0xc0, (5, 5), &[
+        form(218, 0xc0, (5, 5), &[
             field(n::CACHE_POLICY, 0, 26, 24, 0xffff, &[]),
             field(n::CPV, 0, 28, 28, 0xffff, &[]),
             field(n::MEMLOG_CLR, 0, 31, 31, 0xffff, &[]),
@@ -1316,7 +1306,7 @@ pub static DATA_FILL_MULTI: Layout = Layout {
             field(n::DST_ADDR_HI, 4, 31, 0, 0xffff, &[]),
             field(n::COUNT, 5, 25, 0, 0xffff, &[]),
         ]).checks(&[(0xc0, &[0x97000000, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0x3ffffff])], &[]),
-        form(220, 0x100, (5, 5), &[
+        form(219, 0x100, (5, 5), &[
             field(n::MALL_POLICY, 0, 25, 24, 0xffff, &[]),
             field(n::MEMLOG_CLR, 0, 31, 31, 0xffff, &[]),
             field(n::BYTE_STRIDE, 1, 31, 0, 0xffff, &[]),
@@ -1336,13 +1326,13 @@ pub static FENCE: Layout = Layout {
     about: "store a dword after earlier work",
     sdma: Levels(0x1fe),
     forms: &[
-        form(221, 0x1e, (3, 3), &[
+        form(220, 0x1e, (3, 3), &[
             field(n::MTYPE, 0, 18, 16, 0xffff, &[]),
             field(n::ADDR_LO, 1, 31, 0, 0xffff, &[]),
             field(n::ADDR_HI, 2, 31, 0, 0xffff, &[]),
             field(n::DATA, 3, 31, 0, 0xffff, &[]),
         ]).checks(&[(0x1e, &[0x70000, 0xffffffff, 0xffffffff, 0xffffffff])], &[]),
-        form(222, 0x20, (3, 3), &[
+        form(221, 0x20, (3, 3), &[
             field(n::MTYPE, 0, 18, 16, 0xffff, &[]),
             field(n::GCC, 0, 19, 19, 0xffff, &[]),
             field(n::SYS, 0, 20, 20, 0xffff, &[]),
@@ -1353,7 +1343,7 @@ pub static FENCE: Layout = Layout {
             field(n::ADDR_HI, 2, 31, 0, 0xffff, &[]),
             field(n::DATA, 3, 31, 0, 0xffff, &[]),
         ]).checks(&[(0x20, &[0x3df0000, 0xffffffff, 0xffffffff, 0xffffffff])], &[]),
-        form(223, 0xc0, (3, 3), &[
+        form(222, 0xc0, (3, 3), &[
             field(n::MTYPE, 0, 18, 16, 0xffff, &[]),
             field(n::GCC, 0, 19, 19, 0xffff, &[]),
             field(n::SYS, 0, 20, 20, 0xffff, &[]),
@@ -1366,7 +1356,7 @@ pub static FENCE: Layout = Layout {
             field(n::ADDR_HI, 2, 31, 0, 0xffff, &[]),
             field(n::DATA, 3, 31, 0, 0xffff, &[]),
         ]).checks(&[(0xc0, &[0x17df0000, 0xffffffff, 0xffffffff, 0xffffffff])], &[]),
-        form(224, 0x100, (3, 3), &[
+        form(223, 0x100, (3, 3), &[
             field(n::MTYPE, 0, 18, 16, 0xffff, &[]),
             field(n::SYS, 0, 20, 20, 0xffff, &[]),
             field(n::SNP, 0, 22, 22, 0xffff, &[]),
@@ -1387,11 +1377,11 @@ pub static TRAP: Layout = Layout {
     about: "interrupt",
     sdma: Levels(0x1fe),
     forms: &[
-        form(225, 0x2, (0, 0), &[]).checks(&[(0x2, &[0x0])], &[]),
-        form(226, 0xfc, (1, 1), &[
+        form(224, 0x2, (0, 0), &[]).checks(&[(0x2, &[0x0])], &[]),
+        form(225, 0xfc, (1, 1), &[
             field(n::INT_CONTEXT, 1, 27, 0, 0xffff, &[]),
         ]).checks(&[(0xfc, &[0x0, 0xfffffff])], &[]),
-        form(227, 0x100, (1, 1), &[
+        form(226, 0x100, (1, 1), &[
             field(n::INT_CONTEXT, 1, 31, 0, 0xffff, &[]),
         ]).checks(&[(0x100, &[0x0, 0xffffffff])], &[]),
     ],
@@ -1405,7 +1395,7 @@ pub static SEMAPHORE: Layout = Layout {
     about: "signal or wait on a qword counter",
     sdma: Levels(0x1fe),
     forms: &[
-        form(228, 0x1fe, (2, 2), &[
+        form(227, 0x1fe, (2, 2), &[
             field(n::WRITE_ONE, 0, 29, 29, 0xffff, &[]),
             field(n::SIGNAL, 0, 30, 30, 0xffff, &[]),
             field(n::MAILBOX, 0, 31, 31, 0xffff, &[]),
@@ -1423,14 +1413,14 @@ pub static MEM_INCR: Layout = Layout {
     about: "add 1 to a qword",
     sdma: Levels(0x180),
     forms: &[
-        form(229, 0x80, (2, 2), &[
+        form(228, 0x80, (2, 2), &[
             field(n::L2_POLICY, 0, 25, 24, 0xffff, &[]),
             field(n::LLC_POLICY, 0, 26, 26, 0xffff, &[]),
             field(n::CPV, 0, 28, 28, 0xffff, &[]),
             field(n::ADDR_LO, 1, 31, 0, 0xffff, &[]),
             field(n::ADDR_HI, 2, 31, 0, 0xffff, &[]),
         ]).checks(&[(0x80, &[0x17000000, 0xffffffff, 0xffffffff])], &[]),
-        form(230, 0x100, (2, 2), &[
+        form(229, 0x100, (2, 2), &[
             field(n::MALL_POLICY, 0, 27, 26, 0xffff, &[]),
             field(n::ADDR_LO, 1, 31, 3, 0xffff, &[]),
             field(n::ADDR_HI, 2, 31, 0, 0xffff, &[]),
@@ -1446,7 +1436,7 @@ pub static POLL_REGMEM: Layout = Layout {
     about: "wait until memory or a register compares",
     sdma: Levels(0x1fe),
     forms: &[
-        form(231, 0x3e, (5, 5), &[
+        form(230, 0x3e, (5, 5), &[
             field(n::HDP_FLUSH, 0, 26, 26, 0xffff, &[]),
             field(n::FUNCTION, 0, 30, 28, 0xffff, s::COMPARE),
             field(n::MEM_POLL, 0, 31, 31, 0xffff, &[]),
@@ -1457,7 +1447,7 @@ pub static POLL_REGMEM: Layout = Layout {
             field(n::INTERVAL, 5, 15, 0, 0xffff, &[]),
             field(n::RETRY_COUNT, 5, 27, 16, 0xffff, &[]),
         ]).checks(&[(0x3e, &[0xf4000000, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xfffffff])], &[1]),
-        form(232, 0xc0, (5, 5), &[
+        form(231, 0xc0, (5, 5), &[
             field(n::CACHE_POLICY, 0, 22, 20, 0xffff, &[]),
             field(n::CPV, 0, 24, 24, 0xffff, &[]),
             field(n::HDP_FLUSH, 0, 26, 26, 0xffff, &[]),
@@ -1470,7 +1460,7 @@ pub static POLL_REGMEM: Layout = Layout {
             field(n::INTERVAL, 5, 15, 0, 0xffff, &[]),
             field(n::RETRY_COUNT, 5, 27, 16, 0xffff, &[]),
         ]).checks(&[(0xc0, &[0xf5700000, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xfffffff])], &[3]),
-        form(233, 0x100, (5, 5), &[
+        form(232, 0x100, (5, 5), &[
             field(n::VIRTUAL_DIE_ID, 0, 17, 16, 0xffff, &[]),
             field(n::DOMAIN, 0, 18, 18, 0xffff, &[]),
             field(n::BRIDGE, 0, 19, 19, 0xffff, &[]),
@@ -1496,7 +1486,7 @@ pub static VM_INVALIDATION: Layout = Layout {
     about: "invalidate translations",
     sdma: Levels(0x180),
     forms: &[
-        form(234, 0x80, (3, 3), &[
+        form(233, 0x80, (3, 3), &[
             field(n::GFX_ENG_ID, 0, 20, 16, 0xffff, &[]),
             field(n::MM_ENG_ID, 0, 28, 24, 0xffff, &[]),
             field(n::INVALIDATEREQ, 1, 31, 0, 0xffff, &[]),
@@ -1505,7 +1495,7 @@ pub static VM_INVALIDATION: Layout = Layout {
             field(n::ADDRESSRANGEHI, 3, 20, 16, 0xffff, &[]),
             field(n::RESERVED, 3, 31, 23, 0xffff, &[]),
         ]).checks(&[(0x80, &[0x1f1f0000, 0xffffffff, 0xffffffff, 0xff9fffff])], &[]),
-        form(235, 0x100, (3, 3), &[
+        form(234, 0x100, (3, 3), &[
             field(n::GFX_ENG_ID, 0, 20, 16, 0xffff, &[]),
             field(n::MM_ENG_ID, 0, 28, 24, 0xffff, &[]),
             field(n::INVALIDATEREQ, 1, 31, 0, 0xffff, &[]),
@@ -1524,18 +1514,18 @@ pub static COND_EXE: Layout = Layout {
     about: "skip dwords unless memory compares",
     sdma: Levels(0x1fe),
     forms: &[
-        form(236, 0x2, (3, 3), &[
+        form(235, 0x2, (3, 3), &[
             field(n::ADDR_LO, 1, 31, 0, 0xffff, &[]),
             field(n::ADDR_HI, 2, 31, 0, 0xffff, &[]),
             field(n::EXEC_COUNT, 3, 13, 0, 0xffff, &[]),
         ]).checks(&[(0x2, &[0x0, 0xffffffff, 0xffffffff, 0x3fff])], &[]),
-        form(237, 0x3c, (4, 4), &[
+        form(236, 0x3c, (4, 4), &[
             field(n::ADDR_LO, 1, 31, 0, 0xffff, &[]),
             field(n::ADDR_HI, 2, 31, 0, 0xffff, &[]),
             field(n::REFERENCE, 3, 31, 0, 0xffff, &[]),
             field(n::EXEC_COUNT, 4, 13, 0, 0xffff, &[]),
         ]).checks(&[(0x3c, &[0x0, 0xffffffff, 0xffffffff, 0xffffffff, 0x3fff])], &[]),
-        form(238, 0xc0, (4, 4), &[
+        form(237, 0xc0, (4, 4), &[
             field(n::CACHE_POLICY, 0, 26, 24, 0xffff, &[]),
             field(n::CPV, 0, 28, 28, 0xffff, &[]),
             field(n::ADDR_LO, 1, 31, 0, 0xffff, &[]),
@@ -1543,7 +1533,7 @@ pub static COND_EXE: Layout = Layout {
             field(n::REFERENCE, 3, 31, 0, 0xffff, &[]),
             field(n::EXEC_COUNT, 4, 13, 0, 0xffff, &[]),
         ]).checks(&[(0xc0, &[0x17000000, 0xffffffff, 0xffffffff, 0xffffffff, 0x3fff])], &[]),
-        form(239, 0x100, (4, 4), &[
+        form(238, 0x100, (4, 4), &[
             field(n::MALL_POLICY, 0, 27, 26, 0xffff, &[]),
             field(n::ADDR_LO, 1, 31, 2, 0xffff, &[]),
             field(n::ADDR_HI, 2, 31, 0, 0xffff, &[]),
@@ -1561,7 +1551,7 @@ pub static ATOMIC: Layout = Layout {
     about: "read-modify-write of a dword or qword",
     sdma: Levels(0x1f8),
     forms: &[
-        form(240, 0x8, (7, 7), &[
+        form(239, 0x8, (7, 7), &[
             field(n::LOOP, 0, 16, 16, 0xffff, &[]),
             field(n::ATOMIC_OP, 0, 31, 25, 0xffff, s::ATOMIC_OP),
             field(n::ADDR_LO, 1, 31, 0, 0xffff, &[]),
@@ -1572,7 +1562,7 @@ pub static ATOMIC: Layout = Layout {
             field(n::CMP_HI, 6, 31, 0, 0xffff, &[]),
             field(n::LOOP_INTERVAL, 7, 12, 0, 0xffff, &[]),
         ]).checks(&[(0x8, &[0xfe010000, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0x1fff])], &[1]),
-        form(241, 0x30, (7, 7), &[
+        form(240, 0x30, (7, 7), &[
             field(n::LOOP, 0, 16, 16, 0xffff, &[]),
             field(n::TMZ, 0, 18, 18, 0xffff, &[]),
             field(n::ATOMIC_OP, 0, 31, 25, 0xffff, s::ATOMIC_OP),
@@ -1584,7 +1574,7 @@ pub static ATOMIC: Layout = Layout {
             field(n::CMP_HI, 6, 31, 0, 0xffff, &[]),
             field(n::LOOP_INTERVAL, 7, 12, 0, 0xffff, &[]),
         ]).checks(&[(0x30, &[0xfe050000, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0x1fff])], &[2]),
-        form(242, 0xc0, (7, 7), &[
+        form(241, 0xc0, (7, 7), &[
             field(n::LOOP, 0, 16, 16, 0xffff, &[]),
             field(n::TMZ, 0, 18, 18, 0xffff, &[]),
             field(n::CACHE_POLICY, 0, 22, 20, 0xffff, &[]),
@@ -1598,7 +1588,7 @@ pub static ATOMIC: Layout = Layout {
             field(n::CMP_HI, 6, 31, 0, 0xffff, &[]),
             field(n::LOOP_INTERVAL, 7, 12, 0, 0xffff, &[]),
         ]).checks(&[(0xc0, &[0xff750000, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0x1fff])], &[4]),
-        form(243, 0x100, (7, 7), &[
+        form(242, 0x100, (7, 7), &[
             field(n::LOOP, 0, 16, 16, 0xffff, &[]),
             field(n::TMZ, 0, 18, 18, 0xffff, &[]),
             field(n::MALL_POLICY, 0, 23, 22, 0xffff, &[]),
@@ -1622,7 +1612,7 @@ pub static TIMESTAMP_SET: Layout = Layout {
     about: "set the local clock",
     sdma: Levels(0x1fe),
     forms: &[
-        form(244, 0x1fe, (2, 2), &[
+        form(243, 0x1fe, (2, 2), &[
             field(n::INIT_LO, 1, 31, 0, 0xffff, &[]),
             field(n::INIT_HI, 2, 31, 0, 0xffff, &[]),
         ]).checks(&[(0x1fe, &[0x0, 0xffffffff, 0xffffffff])], &[]),
@@ -1637,18 +1627,18 @@ pub static TIMESTAMP_GET: Layout = Layout {
     about: "store the local clock",
     sdma: Levels(0x1fe),
     forms: &[
-        form(245, 0x3e, (2, 2), &[
+        form(244, 0x3e, (2, 2), &[
             field(n::ADDR_LO, 1, 31, 3, 0xffff, &[]),
             field(n::ADDR_HI, 2, 31, 0, 0xffff, &[]),
         ]).checks(&[(0x3e, &[0x0, 0xfffffff8, 0xffffffff])], &[]),
-        form(246, 0xc0, (2, 2), &[
+        form(245, 0xc0, (2, 2), &[
             field(n::L2_POLICY, 0, 25, 24, 0xffff, &[]),
             field(n::LLC_POLICY, 0, 26, 26, 0xffff, &[]),
             field(n::CPV, 0, 28, 28, 0xffff, &[]),
             field(n::ADDR_LO, 1, 31, 3, 0xffff, &[]),
             field(n::ADDR_HI, 2, 31, 0, 0xffff, &[]),
         ]).checks(&[(0xc0, &[0x17000000, 0xfffffff8, 0xffffffff])], &[]),
-        form(247, 0x100, (2, 2), &[
+        form(246, 0x100, (2, 2), &[
             field(n::MALL_POLICY, 0, 27, 26, 0xffff, &[]),
             field(n::ADDR_LO, 1, 31, 3, 0xffff, &[]),
             field(n::ADDR_HI, 2, 31, 0, 0xffff, &[]),
@@ -1664,18 +1654,18 @@ pub static TIMESTAMP_GET_GLOBAL: Layout = Layout {
     about: "store the GPU clock",
     sdma: Levels(0x1fe),
     forms: &[
-        form(248, 0x3e, (2, 2), &[
+        form(247, 0x3e, (2, 2), &[
             field(n::ADDR_LO, 1, 31, 3, 0xffff, &[]),
             field(n::ADDR_HI, 2, 31, 0, 0xffff, &[]),
         ]).checks(&[(0x3e, &[0x0, 0xfffffff8, 0xffffffff])], &[]),
-        form(249, 0xc0, (2, 2), &[
+        form(248, 0xc0, (2, 2), &[
             field(n::L2_POLICY, 0, 25, 24, 0xffff, &[]),
             field(n::LLC_POLICY, 0, 26, 26, 0xffff, &[]),
             field(n::CPV, 0, 28, 28, 0xffff, &[]),
             field(n::ADDR_LO, 1, 31, 3, 0xffff, &[]),
             field(n::ADDR_HI, 2, 31, 0, 0xffff, &[]),
         ]).checks(&[(0xc0, &[0x17000000, 0xfffffff8, 0xffffffff])], &[]),
-        form(250, 0x100, (2, 2), &[
+        form(249, 0x100, (2, 2), &[
             field(n::MALL_POLICY, 0, 27, 26, 0xffff, &[]),
             field(n::ADDR_LO, 1, 31, 3, 0xffff, &[]),
             field(n::ADDR_HI, 2, 31, 0, 0xffff, &[]),
@@ -1691,7 +1681,7 @@ pub static PRE_EXE: Layout = Layout {
     about: "skip dwords unless this device is selected",
     sdma: Levels(0x1fc),
     forms: &[
-        form(251, 0x1fc, (1, 1), &[
+        form(250, 0x1fc, (1, 1), &[
             field(n::DEV_SEL, 0, 23, 16, 0xffff, &[]),
             field(n::EXEC_COUNT, 1, 13, 0, 0xffff, &[]),
         ]).checks(&[(0x1fc, &[0xff0000, 0x3fff])], &[]),
@@ -1706,10 +1696,10 @@ pub static DUMMY_TRAP: Layout = Layout {
     about: "interrupt without effect",
     sdma: Levels(0x1e0),
     forms: &[
-        form(252, 0xe0, (1, 1), &[
+        form(251, 0xe0, (1, 1), &[
             field(n::INT_CONTEXT, 1, 27, 0, 0xffff, &[]),
         ]).checks(&[(0xe0, &[0x0, 0xfffffff])], &[]),
-        form(253, 0x100, (1, 1), &[
+        form(252, 0x100, (1, 1), &[
             field(n::INT_CONTEXT, 1, 31, 0, 0xffff, &[]),
         ]).checks(&[(0x100, &[0x0, 0xffffffff])], &[]),
     ],
@@ -1723,7 +1713,7 @@ pub static GPUVM_INV: Layout = Layout {
     about: "invalidate translations",
     sdma: Levels(0x1e0),
     forms: &[
-        form(254, 0xe0, (3, 3), &[
+        form(253, 0xe0, (3, 3), &[
             field(n::PER_VMID_REQUEST, 1, 15, 0, 0xffff, &[]),
             field(n::FLUSH_TYPE, 1, 18, 16, 0xffff, &[]),
             field(n::L2_PTES, 1, 19, 19, 0xffff, &[]),
@@ -1738,7 +1728,7 @@ pub static GPUVM_INV: Layout = Layout {
             field(n::PAGE_VA_42_12, 2, 31, 1, 0xffff, &[]),
             field(n::PAGE_VA_47_43, 3, 5, 0, 0xffff, &[]),
         ]).checks(&[(0xe0, &[0x0, 0x7ffffff, 0xffffffff, 0x3f])], &[]),
-        form(255, 0x100, (3, 3), &[
+        form(254, 0x100, (3, 3), &[
             field(n::PER_VMID_REQUEST, 1, 15, 0, 0xffff, &[]),
             field(n::FLUSH_TYPE, 1, 18, 16, 0xffff, &[]),
             field(n::L2_PTES, 1, 19, 19, 0xffff, &[]),
@@ -1764,7 +1754,7 @@ pub static GCR_REQ: Layout = Layout {
     about: "cache actions",
     sdma: Levels(0x1e0),
     forms: &[
-        form(256, 0xe0, (4, 4), &[
+        form(255, 0xe0, (4, 4), &[
             field(n::BASE_VA_31_7, 1, 31, 7, 0xffff, &[]),
             field(n::BASE_VA_47_32, 2, 15, 0, 0xffff, &[]),
             field(n::GCR_CONTROL_15_0, 2, 31, 16, 0xffff, &[]),
@@ -1773,7 +1763,7 @@ pub static GCR_REQ: Layout = Layout {
             field(n::LIMIT_VA_47_32, 4, 15, 0, 0xffff, &[]),
             field(n::VMID, 4, 27, 24, 0xffff, &[]),
         ]).checks(&[(0xe0, &[0x0, 0xffffff80, 0xffffffff, 0xffffff87, 0xf00ffff])], &[]),
-        form(257, 0x100, (4, 4), &[
+        form(256, 0x100, (4, 4), &[
             field(n::BROADCAST, 1, 1, 1, 0xffff, &[]),
             field(n::BASE_VA_31_7, 1, 31, 7, 0xffff, &[]),
             field(n::BASE_VA_47_32, 2, 15, 0, 0xffff, &[]),
@@ -1794,7 +1784,7 @@ pub static COPY_LINEAR_PHYSICAL: Layout = Layout {
     about: "copy bytes between physical addresses",
     sdma: Levels(0x1f0),
     forms: &[
-        form(258, 0x10, (6, 6), &[
+        form(257, 0x10, (6, 6), &[
             field(n::TMZ, 0, 18, 18, 0xffff, &[]),
             field(n::COUNT, 1, 21, 0, 0xffff, &[]),
             field(n::DST_SW, 2, 17, 16, 0xffff, &[]),
@@ -1813,7 +1803,7 @@ pub static COPY_LINEAR_PHYSICAL: Layout = Layout {
             field(n::DST_ADDR_LO, 5, 31, 0, 0xffff, &[]),
             field(n::DST_ADDR_HI, 6, 31, 0, 0xffff, &[]),
         ]).checks(&[(0x10, &[0x40000, 0x3fffff, 0xdbfb0000, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff])], &[]),
-        form(259, 0x20, (6, 6), &[
+        form(258, 0x20, (6, 6), &[
             field(n::TMZ, 0, 18, 18, 0xffff, &[]),
             field(n::COUNT, 1, 21, 0, 0xffff, &[]),
             field(n::DST_MTYPE, 2, 5, 3, 0xffff, &[]),
@@ -1836,7 +1826,7 @@ pub static COPY_LINEAR_PHYSICAL: Layout = Layout {
             field(n::DST_ADDR_LO, 5, 31, 0, 0xffff, &[]),
             field(n::DST_ADDR_HI, 6, 31, 0, 0xffff, &[]),
         ]).checks(&[(0x20, &[0x40000, 0x3fffff, 0xdbfbf8f8, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff])], &[]),
-        form(260, 0xc0, (6, 6), &[
+        form(259, 0xc0, (6, 6), &[
             field(n::TMZ, 0, 18, 18, 0xffff, &[]),
             field(n::CPV, 0, 19, 19, 0xffff, &[]),
             field(n::COUNT, 1, 21, 0, 0xffff, &[]),
@@ -1863,7 +1853,7 @@ pub static COPY_LINEAR_PHYSICAL: Layout = Layout {
             field(n::DST_ADDR_LO, 5, 31, 0, 0xffff, &[]),
             field(n::DST_ADDR_HI, 6, 31, 0, 0xffff, &[]),
         ]).checks(&[(0xc0, &[0xc0000, 0xff3fffff, 0xdbfff9f8, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff])], &[]),
-        form(261, 0x100, (7, 7), &[
+        form(260, 0x100, (7, 7), &[
             field(n::TMZ, 0, 18, 18, 0xffff, &[]),
             field(n::NSD, 0, 28, 28, 0xffff, &[]),
             field(n::COUNT, 1, 21, 0, 0xffff, &[]),
@@ -1902,13 +1892,13 @@ pub static INDIRECT: Layout = Layout {
     about: "start an IB (kernel ring)",
     sdma: Levels(0x1fe),
     forms: &[
-        form(262, 0x2, (3, 3), &[
+        form(261, 0x2, (3, 3), &[
             field(n::VMID, 0, 19, 16, 0xffff, &[]),
             field(n::IB_ADDR_LO, 1, 31, 0, 0xffff, &[]),
             field(n::IB_ADDR_HI, 2, 31, 0, 0xffff, &[]),
             field(n::IB_SIZE, 3, 19, 0, 0xffff, &[]),
         ]).checks(&[(0x2, &[0xf0000, 0xffffffff, 0xffffffff, 0xfffff])], &[]),
-        form(263, 0x1c, (5, 5), &[
+        form(262, 0x1c, (5, 5), &[
             field(n::VMID, 0, 19, 16, 0xffff, &[]),
             field(n::IB_ADDR_LO, 1, 31, 0, 0xffff, &[]),
             field(n::IB_ADDR_HI, 2, 31, 0, 0xffff, &[]),
@@ -1916,7 +1906,7 @@ pub static INDIRECT: Layout = Layout {
             field(n::CSA_ADDR_LO, 4, 31, 0, 0xffff, &[]),
             field(n::CSA_ADDR_HI, 5, 31, 0, 0xffff, &[]),
         ]).checks(&[(0x1c, &[0xf0000, 0xffffffff, 0xffffffff, 0xfffff, 0xffffffff, 0xffffffff])], &[]),
-        form(264, 0x1e0, (5, 5), &[
+        form(263, 0x1e0, (5, 5), &[
             field(n::VMID, 0, 19, 16, 0xffff, &[]),
             field(n::PRIV, 0, 31, 31, 0xffff, &[]),
             field(n::IB_ADDR_LO, 1, 31, 0, 0xffff, &[]),
@@ -1936,7 +1926,7 @@ pub static FENCE_CONDITIONAL_INTERRUPT: Layout = Layout {
     about: "store a value and interrupt when it compares",
     sdma: Levels(0x100),
     forms: &[
-        form(265, 0x100, (7, 7), &[
+        form(264, 0x100, (7, 7), &[
             field(n::SYS, 0, 20, 20, 0xffff, &[]),
             field(n::SNP, 0, 22, 22, 0xffff, &[]),
             field(n::GPA, 0, 23, 23, 0xffff, &[]),
@@ -1961,19 +1951,19 @@ pub static POLL_REG_WRITE_MEM: Layout = Layout {
     about: "store a register",
     sdma: Levels(0x1f0),
     forms: &[
-        form(266, 0x30, (3, 3), &[
+        form(265, 0x30, (3, 3), &[
             field(n::ADDR_LO, 1, 31, 2, 0xffff, &[]),
             field(n::ADDR_LO, 2, 31, 0, 0xffff, &[]),
             field(n::ADDR_HI, 3, 31, 0, 0xffff, &[]),
         ]).checks(&[(0x30, &[0x0, 0xfffffffc, 0xffffffff, 0xffffffff])], &[]),
-        form(267, 0xc0, (3, 3), &[
+        form(266, 0xc0, (3, 3), &[
             field(n::CACHE_POLICY, 0, 26, 24, 0xffff, &[]),
             field(n::CPV, 0, 28, 28, 0xffff, &[]),
             field(n::ADDR_LO, 1, 31, 2, 0xffff, &[]),
             field(n::ADDR_LO, 2, 31, 0, 0xffff, &[]),
             field(n::ADDR_HI, 3, 31, 0, 0xffff, &[]),
         ]).checks(&[(0xc0, &[0x17000000, 0xfffffffc, 0xffffffff, 0xffffffff])], &[]),
-        form(268, 0x100, (4, 4), &[
+        form(267, 0x100, (4, 4), &[
             field(n::VIRTUAL_DIE_ID, 0, 17, 16, 0xffff, &[]),
             field(n::DOMAIN, 0, 18, 18, 0xffff, &[]),
             field(n::BRIDGE, 0, 19, 19, 0xffff, &[]),
@@ -1994,14 +1984,14 @@ pub static POLL_DBIT_WRITE_MEM: Layout = Layout {
     about: "store dirty bits",
     sdma: Levels(0x1f0),
     forms: &[
-        form(269, 0x30, (4, 4), &[
+        form(268, 0x30, (4, 4), &[
             field(n::EA, 0, 17, 16, 0xffff, &[]),
             field(n::ADDR_LO, 1, 31, 0, 0xffff, &[]),
             field(n::ADDR_HI, 2, 31, 0, 0xffff, &[]),
             field(n::ADDR_31_4, 3, 31, 4, 0xffff, &[]),
             field(n::PAGE_NUM_LO, 4, 31, 0, 0xffff, &[]),
         ]).checks(&[(0x30, &[0x30000, 0xffffffff, 0xffffffff, 0xfffffff0, 0xffffffff])], &[]),
-        form(270, 0xc0, (4, 4), &[
+        form(269, 0xc0, (4, 4), &[
             field(n::EA, 0, 17, 16, 0xffff, &[]),
             field(n::CACHE_POLICY, 0, 26, 24, 0xffff, &[]),
             field(n::CPV, 0, 28, 28, 0xffff, &[]),
@@ -2010,7 +2000,7 @@ pub static POLL_DBIT_WRITE_MEM: Layout = Layout {
             field(n::ADDR_31_4, 3, 31, 4, 0xffff, &[]),
             field(n::PAGE_NUM_LO, 4, 31, 0, 0xffff, &[]),
         ]).checks(&[(0xc0, &[0x17030000, 0xffffffff, 0xffffffff, 0xfffffff0, 0xffffffff])], &[]),
-        form(271, 0x100, (4, 4), &[
+        form(270, 0x100, (4, 4), &[
             field(n::MALL_POLICY, 0, 17, 16, 0xffff, &[]),
             field(n::DP, 0, 23, 23, 0xffff, &[]),
             field(n::VFID, 0, 28, 24, 0xffff, &[]),
@@ -2030,7 +2020,7 @@ pub static POLL_MEM_VERIFY: Layout = Layout {
     about: "compare ranges of memory",
     sdma: Levels(0x1f0),
     forms: &[
-        form(272, 0x30, (12, 12), &[
+        form(271, 0x30, (12, 12), &[
             field(n::MODE, 0, 31, 31, 0xffff, &[]),
             field(n::PATTERN, 1, 31, 0, 0xffff, &[]),
             field(n::CMP0_START_LO, 2, 31, 0, 0xffff, &[]),
@@ -2044,7 +2034,7 @@ pub static POLL_MEM_VERIFY: Layout = Layout {
             field(n::REC_LO, 10, 31, 0, 0xffff, &[]),
             field(n::REC_HI, 11, 31, 0, 0xffff, &[]),
         ]).checks(&[(0x30, &[0x80000000, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff])], &[]),
-        form(273, 0x40, (12, 12), &[
+        form(272, 0x40, (12, 12), &[
             field(n::CACHE_POLICY, 0, 26, 24, 0xffff, &[]),
             field(n::CPV, 0, 28, 28, 0xffff, &[]),
             field(n::MODE, 0, 31, 31, 0xffff, &[]),
@@ -2060,7 +2050,7 @@ pub static POLL_MEM_VERIFY: Layout = Layout {
             field(n::REC_LO, 10, 31, 0, 0xffff, &[]),
             field(n::REC_HI, 11, 31, 0, 0xffff, &[]),
         ]).checks(&[(0x40, &[0x97000000, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff])], &[]),
-        form(274, 0x80, (12, 12), &[
+        form(273, 0x80, (12, 12), &[
             field(n::CACHE_POLICY, 0, 26, 24, 0xffff, &[]),
             field(n::CPV, 0, 28, 28, 0xffff, &[]),
             field(n::MODE, 0, 31, 31, 0xffff, &[]),
@@ -2076,7 +2066,7 @@ pub static POLL_MEM_VERIFY: Layout = Layout {
             field(n::REC_LO, 10, 31, 0, 0xffff, &[]),
             field(n::REC_HI, 11, 31, 0, 0xffff, &[]),
         ]).checks(&[(0x80, &[0x97000000, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff])], &[]),
-        form(275, 0x100, (12, 12), &[
+        form(274, 0x100, (12, 12), &[
             field(n::CACHE_POLICY, 0, 26, 24, 0xffff, &[]),
             field(n::CPV, 0, 28, 28, 0xffff, &[]),
             field(n::MODE, 0, 31, 31, 0xffff, &[]),
@@ -2103,7 +2093,7 @@ pub static GENERATE_PTE: Layout = Layout {
     about: "write page-table entries",
     sdma: Levels(0xfe),
     forms: &[
-        form(276, 0x3e, (9, 9), &[
+        form(275, 0x3e, (9, 9), &[
             field(n::DST_ADDR_LO, 1, 31, 0, 0xffff, &[]),
             field(n::DST_ADDR_HI, 2, 31, 0, 0xffff, &[]),
             field(n::MASK_DW0, 3, 31, 0, 0xffff, &[]),
@@ -2114,7 +2104,7 @@ pub static GENERATE_PTE: Layout = Layout {
             field(n::INCR_DW1, 8, 31, 0, 0xffff, &[]),
             field(n::COUNT, 9, 18, 0, 0xffff, &[]),
         ]).checks(&[(0x3e, &[0x0, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0x7ffff])], &[]),
-        form(277, 0xc0, (9, 9), &[
+        form(276, 0xc0, (9, 9), &[
             field(n::CACHE_POLICY, 0, 26, 24, 0xffff, &[]),
             field(n::CPV, 0, 28, 28, 0xffff, &[]),
             field(n::DST_ADDR_LO, 1, 31, 0, 0xffff, &[]),
@@ -2138,7 +2128,7 @@ pub static PTEPDE_COPY: Layout = Layout {
     about: "copy page-table entries",
     sdma: Levels(0xb0),
     forms: &[
-        form(278, 0x10, (7, 7), &[
+        form(277, 0x10, (7, 7), &[
             field(n::PTEPDE_OP, 0, 31, 31, 0xffff, &[]),
             field(n::SRC_ADDR_LO, 1, 31, 0, 0xffff, &[]),
             field(n::SRC_ADDR_HI, 2, 31, 0, 0xffff, &[]),
@@ -2148,7 +2138,7 @@ pub static PTEPDE_COPY: Layout = Layout {
             field(n::MASK_DW1, 6, 31, 0, 0xffff, &[]),
             field(n::COUNT, 7, 18, 0, 0xffff, &[]),
         ]).checks(&[(0x10, &[0x80000000, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0x7ffff])], &[]),
-        form(279, 0x20, (7, 7), &[
+        form(278, 0x20, (7, 7), &[
             field(n::TMZ, 0, 18, 18, 0xffff, &[]),
             field(n::PTEPDE_OP, 0, 31, 31, 0xffff, &[]),
             field(n::SRC_ADDR_LO, 1, 31, 0, 0xffff, &[]),
@@ -2159,7 +2149,7 @@ pub static PTEPDE_COPY: Layout = Layout {
             field(n::MASK_DW1, 6, 31, 0, 0xffff, &[]),
             field(n::COUNT, 7, 18, 0, 0xffff, &[]),
         ]).checks(&[(0x20, &[0x80040000, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0x7ffff])], &[]),
-        form(280, 0x80, (7, 7), &[
+        form(279, 0x80, (7, 7), &[
             field(n::TMZ, 0, 18, 18, 0xffff, &[]),
             field(n::CPV, 0, 28, 28, 0xffff, &[]),
             field(n::PTEPDE_OP, 0, 31, 31, 0xffff, &[]),
@@ -2184,7 +2174,7 @@ pub static PTEPDE_RMW: Layout = Layout {
     about: "change page-table entries",
     sdma: Levels(0xb0),
     forms: &[
-        form(281, 0x10, (6, 6), &[
+        form(280, 0x10, (6, 6), &[
             field(n::GCC, 0, 19, 19, 0xffff, &[]),
             field(n::SYS, 0, 20, 20, 0xffff, &[]),
             field(n::SNP, 0, 22, 22, 0xffff, &[]),
@@ -2196,7 +2186,7 @@ pub static PTEPDE_RMW: Layout = Layout {
             field(n::VALUE_LO, 5, 31, 0, 0xffff, &[]),
             field(n::VALUE_HI, 6, 31, 0, 0xffff, &[]),
         ]).checks(&[(0x10, &[0xd80000, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff])], &[]),
-        form(282, 0x20, (6, 6), &[
+        form(281, 0x20, (6, 6), &[
             field(n::MTYPE, 0, 18, 16, 0xffff, &[]),
             field(n::GCC, 0, 19, 19, 0xffff, &[]),
             field(n::SYS, 0, 20, 20, 0xffff, &[]),
@@ -2210,7 +2200,7 @@ pub static PTEPDE_RMW: Layout = Layout {
             field(n::VALUE_LO, 5, 31, 0, 0xffff, &[]),
             field(n::VALUE_HI, 6, 31, 0, 0xffff, &[]),
         ]).checks(&[(0x20, &[0x3df0000, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff])], &[]),
-        form(283, 0x80, (7, 7), &[
+        form(282, 0x80, (7, 7), &[
             field(n::MTYPE, 0, 18, 16, 0xffff, &[]),
             field(n::GCC, 0, 19, 19, 0xffff, &[]),
             field(n::SYS, 0, 20, 20, 0xffff, &[]),
@@ -2238,17 +2228,17 @@ pub static SRBM_WRITE: Layout = Layout {
     about: "write a register",
     sdma: Levels(0xfe),
     forms: &[
-        form(284, 0xe, (2, 2), &[
+        form(283, 0xe, (2, 2), &[
             field(n::BYTE_ENABLE, 0, 31, 28, 0xffff, &[]),
             field(n::ADDR, 1, 15, 0, 0xffff, &[]),
             field(n::DATA, 2, 31, 0, 0xffff, &[]),
         ]).checks(&[(0xe, &[0xf0000000, 0xffff, 0xffffffff])], &[]),
-        form(285, 0x10, (2, 2), &[
+        form(284, 0x10, (2, 2), &[
             field(n::BYTE_ENABLE, 0, 31, 28, 0xffff, &[]),
             field(n::ADDR, 1, 17, 0, 0xffff, &[]),
             field(n::DATA, 2, 31, 0, 0xffff, &[]),
         ]).checks(&[(0x10, &[0xf0000000, 0x3ffff, 0xffffffff])], &[]),
-        form(286, 0xe0, (2, 2), &[
+        form(285, 0xe0, (2, 2), &[
             field(n::BYTE_ENABLE, 0, 31, 28, 0xffff, &[]),
             field(n::ADDR, 1, 17, 0, 0xffff, &[]),
             field(n::APERTUREID, 1, 31, 20, 0xffff, &[]),
@@ -2265,7 +2255,7 @@ pub static REGISTER_WRITE: Layout = Layout {
     about: "write a register",
     sdma: Levels(0x100),
     forms: &[
-        form(287, 0x100, (2, 2), &[
+        form(286, 0x100, (2, 2), &[
             field(n::VIRTUAL_DIE_ID, 0, 17, 16, 0xffff, &[]),
             field(n::DOMAIN, 0, 18, 18, 0xffff, &[]),
             field(n::BRIDGE, 0, 19, 19, 0xffff, &[]),
@@ -2283,7 +2273,7 @@ pub static REGISTER_RMW: Layout = Layout {
     about: "change bits of a register",
     sdma: Levels(0x180),
     forms: &[
-        form(288, 0x80, (4, 4), &[
+        form(287, 0x80, (4, 4), &[
             field(n::ADDR, 1, 19, 0, 0xffff, &[]),
             field(n::APERTURE_ID, 1, 31, 20, 0xffff, &[]),
             field(n::MASK, 2, 31, 0, 0xffff, &[]),
@@ -2291,7 +2281,7 @@ pub static REGISTER_RMW: Layout = Layout {
             field(n::STRIDE, 4, 19, 0, 0xffff, &[]),
             field(n::NUM_OF_REG, 4, 31, 20, 0xffff, &[]),
         ]).checks(&[(0x80, &[0x0, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff])], &[]),
-        form(289, 0x100, (4, 4), &[
+        form(288, 0x100, (4, 4), &[
             field(n::VIRTUAL_DIE_ID, 0, 17, 16, 0xffff, &[]),
             field(n::DOMAIN, 0, 18, 18, 0xffff, &[]),
             field(n::BRIDGE, 0, 19, 19, 0xffff, &[]),

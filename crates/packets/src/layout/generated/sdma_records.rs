@@ -35,7 +35,7 @@ impl Atomic {
     pub fn read(fields: &Fields<'_>) -> Self {
         let p = fields.dwords();
         match fields.form() {
-            240 => Self {
+            239 => Self {
                 loops: bits(p, 0, 16, 16) != 0,
                 atomic_op: v::AtomicOp::new(bits(p, 0, 31, 25)),
                 addr: wide(p, 1, 31, 0, 0) | wide(p, 2, 31, 0, 32),
@@ -44,7 +44,7 @@ impl Atomic {
                 loop_interval: bits(p, 7, 12, 0),
                 ..Self::default()
             },
-            241 => Self {
+            240 => Self {
                 loops: bits(p, 0, 16, 16) != 0,
                 atomic_op: v::AtomicOp::new(bits(p, 0, 31, 25)),
                 addr: wide(p, 1, 31, 0, 0) | wide(p, 2, 31, 0, 32),
@@ -54,7 +54,7 @@ impl Atomic {
                 tmz: bits(p, 0, 18, 18) != 0,
                 ..Self::default()
             },
-            242 => Self {
+            241 => Self {
                 loops: bits(p, 0, 16, 16) != 0,
                 atomic_op: v::AtomicOp::new(bits(p, 0, 31, 25)),
                 addr: wide(p, 1, 31, 0, 0) | wide(p, 2, 31, 0, 32),
@@ -66,7 +66,7 @@ impl Atomic {
                 cpv: bits(p, 0, 24, 24) != 0,
                 ..Self::default()
             },
-            243 => Self {
+            242 => Self {
                 loops: bits(p, 0, 16, 16) != 0,
                 atomic_op: v::AtomicOp::new(bits(p, 0, 31, 25)),
                 addr: wide(p, 1, 31, 2, 2) | wide(p, 2, 31, 0, 32),
@@ -106,18 +106,18 @@ impl CondExe {
     pub fn read(fields: &Fields<'_>) -> Self {
         let p = fields.dwords();
         match fields.form() {
-            236 => Self {
+            235 => Self {
                 addr: wide(p, 1, 31, 0, 0) | wide(p, 2, 31, 0, 32),
                 exec_count: bits(p, 3, 13, 0),
                 ..Self::default()
             },
-            237 => Self {
+            236 => Self {
                 addr: wide(p, 1, 31, 0, 0) | wide(p, 2, 31, 0, 32),
                 exec_count: bits(p, 4, 13, 0),
                 reference: bits(p, 3, 31, 0),
                 ..Self::default()
             },
-            238 => Self {
+            237 => Self {
                 addr: wide(p, 1, 31, 0, 0) | wide(p, 2, 31, 0, 32),
                 exec_count: bits(p, 4, 13, 0),
                 reference: bits(p, 3, 31, 0),
@@ -125,14 +125,14 @@ impl CondExe {
                 cpv: bits(p, 0, 28, 28) != 0,
                 ..Self::default()
             },
-            239 => Self {
+            238 => Self {
                 addr: wide(p, 1, 31, 2, 2) | wide(p, 2, 31, 0, 32),
                 exec_count: bits(p, 4, 13, 0),
                 reference: bits(p, 3, 31, 0),
                 mall_policy: bits(p, 0, 27, 26),
                 ..Self::default()
             },
-            294 => Self {
+            293 => Self {
                 addr: wide(p, 1, 31, 2, 2) | wide(p, 2, 7, 0, 32),
                 exec_count: bits(p, 0, 13, 0),
                 ..Self::default()
@@ -154,7 +154,7 @@ pub struct ConstFill {
     pub dst_addr: u64,
     /// Dword 3.
     pub src_data: u64,
-    /// Bits 21:0 of dword 4 (SDMA 2.0 to 5.2); bits 29:0 of dword 4 (SDMA 6.0 to 7.0); bits 19:0 of dword 0 (SDMA
+    /// Bits 21:0 of dword 4 (SDMA 2.0 to 5.0); bits 29:0 of dword 4 (SDMA 5.2 to 7.0); bits 19:0 of dword 0 (SDMA
     /// 1.0).
     pub count: u32,
     /// Bits 26:24 of dword 0.
@@ -193,22 +193,12 @@ impl ConstFill {
                 fillsize: v::FillSize::new(bits(p, 0, 31, 30)),
                 dst_addr: wide(p, 1, 31, 0, 0) | wide(p, 2, 31, 0, 32),
                 src_data: wide(p, 3, 31, 0, 0),
-                count: bits(p, 4, 21, 0),
-                cache_policy: bits(p, 0, 26, 24),
-                cpv: bits(p, 0, 28, 28) != 0,
-                ..Self::default()
-            },
-            216 => Self {
-                sw: bits(p, 0, 17, 16),
-                fillsize: v::FillSize::new(bits(p, 0, 31, 30)),
-                dst_addr: wide(p, 1, 31, 0, 0) | wide(p, 2, 31, 0, 32),
-                src_data: wide(p, 3, 31, 0, 0),
                 count: bits(p, 4, 29, 0),
                 cache_policy: bits(p, 0, 26, 24),
                 cpv: bits(p, 0, 28, 28) != 0,
                 ..Self::default()
             },
-            217 => Self {
+            216 => Self {
                 fillsize: v::FillSize::new(bits(p, 0, 31, 30)),
                 dst_addr: wide(p, 1, 31, 0, 0) | wide(p, 2, 31, 0, 32),
                 src_data: wide(p, 3, 31, 0, 0),
@@ -220,7 +210,7 @@ impl ConstFill {
                 mall_policy: bits(p, 0, 27, 26),
                 ..Self::default()
             },
-            300 => Self {
+            299 => Self {
                 dst_addr: wide(p, 1, 31, 2, 2) | wide(p, 3, 23, 16, 32),
                 count: bits(p, 0, 19, 0),
                 pattern: bits(p, 2, 31, 0),
@@ -471,7 +461,7 @@ impl<'p> CopyLinear<'p> {
                 data: fields.data(),
                 ..Self::default()
             },
-            290 => Self {
+            289 => Self {
                 count: bits(p, 0, 19, 0),
                 src_addr: wide(p, 2, 31, 0, 0) | wide(p, 4, 7, 0, 32),
                 dst_addr: wide(p, 1, 31, 0, 0) | wide(p, 3, 7, 0, 32),
@@ -515,7 +505,7 @@ impl CopyLinearPartial {
     pub fn read(fields: &Fields<'_>) -> Self {
         let p = fields.dwords();
         match fields.form() {
-            297 => Self {
+            296 => Self {
                 src_addr: wide(p, 1, 31, 2, 2) | wide(p, 2, 7, 0, 32),
                 src_pitch: bits(p, 2, 31, 13),
                 src_slice_pitch: bits(p, 3, 31, 0),
@@ -608,7 +598,7 @@ impl CopyLinearPhysical {
     pub fn read(fields: &Fields<'_>) -> Self {
         let p = fields.dwords();
         match fields.form() {
-            258 => Self {
+            257 => Self {
                 tmz: bits(p, 0, 18, 18) != 0,
                 count: bits(p, 1, 21, 0),
                 dst_sw: bits(p, 2, 17, 16),
@@ -626,7 +616,7 @@ impl CopyLinearPhysical {
                 dst_addr: wide(p, 5, 31, 0, 0) | wide(p, 6, 31, 0, 32),
                 ..Self::default()
             },
-            259 => Self {
+            258 => Self {
                 tmz: bits(p, 0, 18, 18) != 0,
                 count: bits(p, 1, 21, 0),
                 dst_sw: bits(p, 2, 17, 16),
@@ -648,7 +638,7 @@ impl CopyLinearPhysical {
                 src_l2_policy: bits(p, 2, 15, 14),
                 ..Self::default()
             },
-            260 => Self {
+            259 => Self {
                 tmz: bits(p, 0, 18, 18) != 0,
                 count: bits(p, 1, 21, 0),
                 dst_sw: bits(p, 2, 18, 17),
@@ -674,7 +664,7 @@ impl CopyLinearPhysical {
                 src_llc: bits(p, 2, 16, 16) != 0,
                 ..Self::default()
             },
-            261 => Self {
+            260 => Self {
                 tmz: bits(p, 0, 18, 18) != 0,
                 count: bits(p, 1, 21, 0),
                 dst_gcc: bits(p, 2, 19, 19) != 0,
@@ -2147,7 +2137,7 @@ impl DataFillMulti {
     pub fn read(fields: &Fields<'_>) -> Self {
         let p = fields.dwords();
         match fields.form() {
-            218 => Self {
+            217 => Self {
                 memlog_clr: bits(p, 0, 31, 31) != 0,
                 byte_stride: bits(p, 1, 31, 0),
                 dma_count: bits(p, 2, 31, 0),
@@ -2155,7 +2145,7 @@ impl DataFillMulti {
                 count: bits(p, 5, 25, 0),
                 ..Self::default()
             },
-            219 => Self {
+            218 => Self {
                 memlog_clr: bits(p, 0, 31, 31) != 0,
                 byte_stride: bits(p, 1, 31, 0),
                 dma_count: bits(p, 2, 31, 0),
@@ -2165,7 +2155,7 @@ impl DataFillMulti {
                 cpv: bits(p, 0, 28, 28) != 0,
                 ..Self::default()
             },
-            220 => Self {
+            219 => Self {
                 memlog_clr: bits(p, 0, 31, 31) != 0,
                 byte_stride: bits(p, 1, 31, 0),
                 dma_count: bits(p, 2, 31, 0),
@@ -2191,10 +2181,10 @@ impl DummyTrap {
     pub fn read(fields: &Fields<'_>) -> Self {
         let p = fields.dwords();
         match fields.form() {
-            252 => Self {
+            251 => Self {
                 int_context: bits(p, 1, 27, 0),
             },
-            253 => Self {
+            252 => Self {
                 int_context: bits(p, 1, 31, 0),
             },
             _ => Self::default(),
@@ -2236,13 +2226,13 @@ impl Fence {
     pub fn read(fields: &Fields<'_>) -> Self {
         let p = fields.dwords();
         match fields.form() {
-            221 => Self {
+            220 => Self {
                 mtype: bits(p, 0, 18, 16),
                 addr: wide(p, 1, 31, 0, 0) | wide(p, 2, 31, 0, 32),
                 data: bits(p, 3, 31, 0),
                 ..Self::default()
             },
-            222 => Self {
+            221 => Self {
                 mtype: bits(p, 0, 18, 16),
                 addr: wide(p, 1, 31, 0, 0) | wide(p, 2, 31, 0, 32),
                 data: bits(p, 3, 31, 0),
@@ -2253,7 +2243,7 @@ impl Fence {
                 l2_policy: bits(p, 0, 25, 24),
                 ..Self::default()
             },
-            223 => Self {
+            222 => Self {
                 mtype: bits(p, 0, 18, 16),
                 addr: wide(p, 1, 31, 0, 0) | wide(p, 2, 31, 0, 32),
                 data: bits(p, 3, 31, 0),
@@ -2266,7 +2256,7 @@ impl Fence {
                 cpv: bits(p, 0, 28, 28) != 0,
                 ..Self::default()
             },
-            224 => Self {
+            223 => Self {
                 mtype: bits(p, 0, 18, 16),
                 addr: wide(p, 1, 31, 2, 2) | wide(p, 2, 31, 0, 32),
                 data: bits(p, 3, 31, 0),
@@ -2276,7 +2266,7 @@ impl Fence {
                 mall_policy: bits(p, 0, 27, 26),
                 ..Self::default()
             },
-            292 => Self {
+            291 => Self {
                 addr: wide(p, 1, 31, 2, 2) | wide(p, 2, 7, 0, 32),
                 data: bits(p, 3, 31, 0),
                 ..Self::default()
@@ -2314,7 +2304,7 @@ impl FenceConditionalInterrupt {
     pub fn read(fields: &Fields<'_>) -> Self {
         let p = fields.dwords();
         match fields.form() {
-            265 => Self {
+            264 => Self {
                 sys: bits(p, 0, 20, 20) != 0,
                 snp: bits(p, 0, 22, 22) != 0,
                 gpa: bits(p, 0, 23, 23) != 0,
@@ -2358,7 +2348,7 @@ impl GcrReq {
     pub fn read(fields: &Fields<'_>) -> Self {
         let p = fields.dwords();
         match fields.form() {
-            256 => Self {
+            255 => Self {
                 base_va_31_7: bits(p, 1, 31, 7),
                 base_va_47_32: bits(p, 2, 15, 0),
                 gcr_control_15_0: bits(p, 2, 31, 16),
@@ -2368,7 +2358,7 @@ impl GcrReq {
                 vmid: bits(p, 4, 27, 24),
                 ..Self::default()
             },
-            257 => Self {
+            256 => Self {
                 base_va_31_7: bits(p, 1, 31, 7),
                 base_va_47_32: bits(p, 2, 15, 0),
                 gcr_control_15_0: bits(p, 2, 31, 16),
@@ -2414,7 +2404,7 @@ impl GeneratePte {
     pub fn read(fields: &Fields<'_>) -> Self {
         let p = fields.dwords();
         match fields.form() {
-            276 => Self {
+            275 => Self {
                 dst_addr: wide(p, 1, 31, 0, 0) | wide(p, 2, 31, 0, 32),
                 mask_dw0: bits(p, 3, 31, 0),
                 mask_dw1: bits(p, 4, 31, 0),
@@ -2425,7 +2415,7 @@ impl GeneratePte {
                 count: bits(p, 9, 18, 0),
                 ..Self::default()
             },
-            277 => Self {
+            276 => Self {
                 dst_addr: wide(p, 1, 31, 0, 0) | wide(p, 2, 31, 0, 32),
                 mask_dw0: bits(p, 3, 31, 0),
                 mask_dw1: bits(p, 4, 31, 0),
@@ -2478,7 +2468,7 @@ impl GpuvmInv {
     pub fn read(fields: &Fields<'_>) -> Self {
         let p = fields.dwords();
         match fields.form() {
-            254 => Self {
+            253 => Self {
                 per_vmid_request: bits(p, 1, 15, 0),
                 flush_type: bits(p, 1, 18, 16),
                 l2_ptes: bits(p, 1, 19, 19) != 0,
@@ -2493,7 +2483,7 @@ impl GpuvmInv {
                 page_va_42_12: bits(p, 2, 31, 1),
                 page_va_47_43: bits(p, 3, 5, 0),
             },
-            255 => Self {
+            254 => Self {
                 per_vmid_request: bits(p, 1, 15, 0),
                 flush_type: bits(p, 1, 18, 16),
                 l2_ptes: bits(p, 1, 19, 19) != 0,
@@ -2534,10 +2524,17 @@ impl Indirect {
     pub fn read(fields: &Fields<'_>) -> Self {
         let p = fields.dwords();
         match fields.form() {
+            261 => Self {
+                vmid: bits(p, 0, 19, 16),
+                ib_addr: wide(p, 1, 31, 0, 0) | wide(p, 2, 31, 0, 32),
+                ib_size: bits(p, 3, 19, 0),
+                ..Self::default()
+            },
             262 => Self {
                 vmid: bits(p, 0, 19, 16),
                 ib_addr: wide(p, 1, 31, 0, 0) | wide(p, 2, 31, 0, 32),
                 ib_size: bits(p, 3, 19, 0),
+                csa_addr: wide(p, 4, 31, 0, 0) | wide(p, 5, 31, 0, 32),
                 ..Self::default()
             },
             263 => Self {
@@ -2545,16 +2542,9 @@ impl Indirect {
                 ib_addr: wide(p, 1, 31, 0, 0) | wide(p, 2, 31, 0, 32),
                 ib_size: bits(p, 3, 19, 0),
                 csa_addr: wide(p, 4, 31, 0, 0) | wide(p, 5, 31, 0, 32),
-                ..Self::default()
-            },
-            264 => Self {
-                vmid: bits(p, 0, 19, 16),
-                ib_addr: wide(p, 1, 31, 0, 0) | wide(p, 2, 31, 0, 32),
-                ib_size: bits(p, 3, 19, 0),
-                csa_addr: wide(p, 4, 31, 0, 0) | wide(p, 5, 31, 0, 32),
                 privileged: bits(p, 0, 31, 31) != 0,
             },
-            298 => Self {
+            297 => Self {
                 vmid: bits(p, 0, 23, 20),
                 ib_addr: wide(p, 1, 31, 5, 5) | wide(p, 2, 7, 0, 32),
                 ib_size: bits(p, 2, 31, 12),
@@ -2586,14 +2576,14 @@ impl MemIncr {
     pub fn read(fields: &Fields<'_>) -> Self {
         let p = fields.dwords();
         match fields.form() {
-            229 => Self {
+            228 => Self {
                 l2_policy: bits(p, 0, 25, 24),
                 llc_policy: bits(p, 0, 26, 26) != 0,
                 cpv: bits(p, 0, 28, 28) != 0,
                 addr: wide(p, 1, 31, 0, 0) | wide(p, 2, 31, 0, 32),
                 ..Self::default()
             },
-            230 => Self {
+            229 => Self {
                 addr: wide(p, 1, 31, 3, 3) | wide(p, 2, 31, 0, 32),
                 mall_policy: bits(p, 0, 27, 26),
                 ..Self::default()
@@ -2624,7 +2614,7 @@ impl<'p> Nop<'p> {
                 dwords: fields.dwords(),
                 data: fields.data(),
             },
-            301 => Self {
+            300 => Self {
                 dwords: fields.dwords(),
                 data: fields.data(),
                 ..Self::default()
@@ -2666,14 +2656,14 @@ impl PollDbitWriteMem {
     pub fn read(fields: &Fields<'_>) -> Self {
         let p = fields.dwords();
         match fields.form() {
-            269 => Self {
+            268 => Self {
                 ea: bits(p, 0, 17, 16),
                 addr: wide(p, 1, 31, 0, 0) | wide(p, 2, 31, 0, 32),
                 addr_31_4: bits(p, 3, 31, 4),
                 page_num: wide(p, 4, 31, 0, 0),
                 ..Self::default()
             },
-            270 => Self {
+            269 => Self {
                 ea: bits(p, 0, 17, 16),
                 addr: wide(p, 1, 31, 0, 0) | wide(p, 2, 31, 0, 32),
                 addr_31_4: bits(p, 3, 31, 4),
@@ -2682,7 +2672,7 @@ impl PollDbitWriteMem {
                 cpv: bits(p, 0, 28, 28) != 0,
                 ..Self::default()
             },
-            271 => Self {
+            270 => Self {
                 addr: wide(p, 2, 31, 0, 32),
                 page_num: wide(p, 4, 31, 0, 0),
                 mall_policy: bits(p, 0, 17, 16),
@@ -2730,7 +2720,7 @@ impl<'p> PollMemVerify<'p> {
     pub fn read(fields: &Fields<'p>) -> Self {
         let p = fields.dwords();
         match fields.form() {
-            272 => Self {
+            271 => Self {
                 mode: bits(p, 0, 31, 31) != 0,
                 pattern: bits(p, 1, 31, 0),
                 cmp0_start: wide(p, 2, 31, 0, 0) | wide(p, 3, 31, 0, 32),
@@ -2741,7 +2731,7 @@ impl<'p> PollMemVerify<'p> {
                 data: fields.data(),
                 ..Self::default()
             },
-            273 | 274 | 275 => Self {
+            272 | 273 | 274 => Self {
                 mode: bits(p, 0, 31, 31) != 0,
                 pattern: bits(p, 1, 31, 0),
                 cmp0_start: wide(p, 2, 31, 0, 0) | wide(p, 3, 31, 0, 32),
@@ -2800,7 +2790,7 @@ impl PollRegmem {
     pub fn read(fields: &Fields<'_>) -> Self {
         let p = fields.dwords();
         match fields.form() {
-            231 => Self {
+            230 => Self {
                 hdp_flush: bits(p, 0, 26, 26) != 0,
                 function: v::Compare::new(bits(p, 0, 30, 28)),
                 mem_poll: bits(p, 0, 31, 31) != 0,
@@ -2811,7 +2801,7 @@ impl PollRegmem {
                 retry_count: bits(p, 5, 27, 16),
                 ..Self::default()
             },
-            232 => Self {
+            231 => Self {
                 hdp_flush: bits(p, 0, 26, 26) != 0,
                 function: v::Compare::new(bits(p, 0, 30, 28)),
                 mem_poll: bits(p, 0, 31, 31) != 0,
@@ -2824,7 +2814,7 @@ impl PollRegmem {
                 cpv: bits(p, 0, 24, 24) != 0,
                 ..Self::default()
             },
-            233 => Self {
+            232 => Self {
                 function: v::Compare::new(bits(p, 0, 30, 28)),
                 mem_poll: bits(p, 0, 31, 31) != 0,
                 addr: wide(p, 1, 31, 2, 2) | wide(p, 2, 31, 0, 32),
@@ -2868,7 +2858,7 @@ impl PollRegMem {
     pub fn read(fields: &Fields<'_>) -> Self {
         let p = fields.dwords();
         match fields.form() {
-            295 => Self {
+            294 => Self {
                 mem_poll: bits(p, 0, 27, 27) != 0,
                 addr: wide(p, 1, 31, 2, 2) | wide(p, 2, 7, 0, 32),
                 retry_count: bits(p, 2, 27, 16),
@@ -2908,17 +2898,17 @@ impl PollRegWriteMem {
     pub fn read(fields: &Fields<'_>) -> Self {
         let p = fields.dwords();
         match fields.form() {
-            266 => Self {
+            265 => Self {
                 addr: wide(p, 1, 31, 2, 2) | wide(p, 3, 31, 0, 32),
                 ..Self::default()
             },
-            267 => Self {
+            266 => Self {
                 addr: wide(p, 1, 31, 2, 2) | wide(p, 3, 31, 0, 32),
                 cache_policy: bits(p, 0, 26, 24),
                 cpv: bits(p, 0, 28, 28) != 0,
                 ..Self::default()
             },
-            268 => Self {
+            267 => Self {
                 addr: wide(p, 1, 31, 2, 2) | wide(p, 3, 31, 0, 32),
                 virtual_die_id: bits(p, 0, 17, 16),
                 domain: bits(p, 0, 18, 18) != 0,
@@ -2946,7 +2936,7 @@ impl PreExe {
     pub fn read(fields: &Fields<'_>) -> Self {
         let p = fields.dwords();
         match fields.form() {
-            251 => Self {
+            250 => Self {
                 dev_sel: bits(p, 0, 23, 16),
                 exec_count: bits(p, 1, 13, 0),
             },
@@ -2985,7 +2975,7 @@ impl PtepdeCopy {
     pub fn read(fields: &Fields<'_>) -> Self {
         let p = fields.dwords();
         match fields.form() {
-            278 => Self {
+            277 => Self {
                 ptepde_op: bits(p, 0, 31, 31) != 0,
                 src_addr: wide(p, 1, 31, 0, 0) | wide(p, 2, 31, 0, 32),
                 dst_addr: wide(p, 3, 31, 0, 0) | wide(p, 4, 31, 0, 32),
@@ -2994,7 +2984,7 @@ impl PtepdeCopy {
                 count: bits(p, 7, 18, 0),
                 ..Self::default()
             },
-            279 => Self {
+            278 => Self {
                 ptepde_op: bits(p, 0, 31, 31) != 0,
                 src_addr: wide(p, 1, 31, 0, 0) | wide(p, 2, 31, 0, 32),
                 dst_addr: wide(p, 3, 31, 0, 0) | wide(p, 4, 31, 0, 32),
@@ -3004,7 +2994,7 @@ impl PtepdeCopy {
                 tmz: bits(p, 0, 18, 18) != 0,
                 ..Self::default()
             },
-            280 => Self {
+            279 => Self {
                 ptepde_op: bits(p, 0, 31, 31) != 0,
                 src_addr: wide(p, 1, 31, 0, 0) | wide(p, 2, 31, 0, 32),
                 dst_addr: wide(p, 3, 31, 0, 0) | wide(p, 4, 31, 0, 32),
@@ -3055,7 +3045,7 @@ impl PtepdeRmw {
     pub fn read(fields: &Fields<'_>) -> Self {
         let p = fields.dwords();
         match fields.form() {
-            281 => Self {
+            280 => Self {
                 gcc: bits(p, 0, 19, 19) != 0,
                 sys: bits(p, 0, 20, 20) != 0,
                 snp: bits(p, 0, 22, 22) != 0,
@@ -3065,7 +3055,7 @@ impl PtepdeRmw {
                 value: wide(p, 5, 31, 0, 0) | wide(p, 6, 31, 0, 32),
                 ..Self::default()
             },
-            282 => Self {
+            281 => Self {
                 gcc: bits(p, 0, 19, 19) != 0,
                 sys: bits(p, 0, 20, 20) != 0,
                 snp: bits(p, 0, 22, 22) != 0,
@@ -3077,7 +3067,7 @@ impl PtepdeRmw {
                 l2_policy: bits(p, 0, 25, 24),
                 ..Self::default()
             },
-            283 => Self {
+            282 => Self {
                 gcc: bits(p, 0, 19, 19) != 0,
                 sys: bits(p, 0, 20, 20) != 0,
                 snp: bits(p, 0, 22, 22) != 0,
@@ -3126,7 +3116,7 @@ impl RegisterRmw {
     pub fn read(fields: &Fields<'_>) -> Self {
         let p = fields.dwords();
         match fields.form() {
-            288 => Self {
+            287 => Self {
                 addr: bits(p, 1, 19, 0),
                 aperture_id: bits(p, 1, 31, 20),
                 mask: bits(p, 2, 31, 0),
@@ -3135,7 +3125,7 @@ impl RegisterRmw {
                 num_of_reg: bits(p, 4, 31, 20),
                 ..Self::default()
             },
-            289 => Self {
+            288 => Self {
                 addr: bits(p, 1, 31, 2),
                 mask: bits(p, 2, 31, 0),
                 value: bits(p, 3, 31, 0),
@@ -3170,7 +3160,7 @@ impl RegisterWrite {
     pub fn read(fields: &Fields<'_>) -> Self {
         let p = fields.dwords();
         match fields.form() {
-            287 => Self {
+            286 => Self {
                 virtual_die_id: bits(p, 0, 17, 16),
                 domain: bits(p, 0, 18, 18) != 0,
                 bridge: bits(p, 0, 19, 19) != 0,
@@ -3201,13 +3191,13 @@ impl Semaphore {
     pub fn read(fields: &Fields<'_>) -> Self {
         let p = fields.dwords();
         match fields.form() {
-            228 => Self {
+            227 => Self {
                 write_one: bits(p, 0, 29, 29) != 0,
                 signal: bits(p, 0, 30, 30) != 0,
                 mailbox: bits(p, 0, 31, 31) != 0,
                 addr: wide(p, 1, 31, 0, 0) | wide(p, 2, 31, 0, 32),
             },
-            291 => Self {
+            290 => Self {
                 write_one: bits(p, 0, 21, 21) != 0,
                 signal: bits(p, 0, 22, 22) != 0,
                 mailbox: bits(p, 0, 23, 23) != 0,
@@ -3238,9 +3228,15 @@ impl SrbmWrite {
     pub fn read(fields: &Fields<'_>) -> Self {
         let p = fields.dwords();
         match fields.form() {
-            284 => Self {
+            283 => Self {
                 byte_enable: bits(p, 0, 31, 28),
                 addr: bits(p, 1, 15, 0),
+                data: bits(p, 2, 31, 0),
+                ..Self::default()
+            },
+            284 => Self {
+                byte_enable: bits(p, 0, 31, 28),
+                addr: bits(p, 1, 17, 0),
                 data: bits(p, 2, 31, 0),
                 ..Self::default()
             },
@@ -3248,16 +3244,10 @@ impl SrbmWrite {
                 byte_enable: bits(p, 0, 31, 28),
                 addr: bits(p, 1, 17, 0),
                 data: bits(p, 2, 31, 0),
-                ..Self::default()
-            },
-            286 => Self {
-                byte_enable: bits(p, 0, 31, 28),
-                addr: bits(p, 1, 17, 0),
-                data: bits(p, 2, 31, 0),
                 apertureid: bits(p, 1, 31, 20),
                 ..Self::default()
             },
-            299 => Self {
+            298 => Self {
                 byte_enable: bits(p, 1, 19, 16),
                 data: bits(p, 2, 31, 0),
                 reg: bits(p, 1, 15, 0),
@@ -3288,18 +3278,18 @@ impl TimestampGet {
     pub fn read(fields: &Fields<'_>) -> Self {
         let p = fields.dwords();
         match fields.form() {
-            245 => Self {
+            244 => Self {
                 addr: wide(p, 1, 31, 3, 3) | wide(p, 2, 31, 0, 32),
                 ..Self::default()
             },
-            246 => Self {
+            245 => Self {
                 addr: wide(p, 1, 31, 3, 3) | wide(p, 2, 31, 0, 32),
                 l2_policy: bits(p, 0, 25, 24),
                 llc_policy: bits(p, 0, 26, 26) != 0,
                 cpv: bits(p, 0, 28, 28) != 0,
                 ..Self::default()
             },
-            247 => Self {
+            246 => Self {
                 addr: wide(p, 1, 31, 3, 3) | wide(p, 2, 31, 0, 32),
                 mall_policy: bits(p, 0, 27, 26),
                 ..Self::default()
@@ -3329,18 +3319,18 @@ impl TimestampGetGlobal {
     pub fn read(fields: &Fields<'_>) -> Self {
         let p = fields.dwords();
         match fields.form() {
-            248 => Self {
+            247 => Self {
                 addr: wide(p, 1, 31, 3, 3) | wide(p, 2, 31, 0, 32),
                 ..Self::default()
             },
-            249 => Self {
+            248 => Self {
                 addr: wide(p, 1, 31, 3, 3) | wide(p, 2, 31, 0, 32),
                 l2_policy: bits(p, 0, 25, 24),
                 llc_policy: bits(p, 0, 26, 26) != 0,
                 cpv: bits(p, 0, 28, 28) != 0,
                 ..Self::default()
             },
-            250 => Self {
+            249 => Self {
                 addr: wide(p, 1, 31, 3, 3) | wide(p, 2, 31, 0, 32),
                 mall_policy: bits(p, 0, 27, 26),
                 ..Self::default()
@@ -3362,7 +3352,7 @@ impl TimestampSet {
     pub fn read(fields: &Fields<'_>) -> Self {
         let p = fields.dwords();
         match fields.form() {
-            244 => Self {
+            243 => Self {
                 init: wide(p, 1, 31, 0, 0) | wide(p, 2, 31, 0, 32),
             },
             _ => Self::default(),
@@ -3382,10 +3372,10 @@ impl Trap {
     pub fn read(fields: &Fields<'_>) -> Self {
         let p = fields.dwords();
         match fields.form() {
-            226 => Self {
+            225 => Self {
                 int_context: bits(p, 1, 27, 0),
             },
-            227 => Self {
+            226 => Self {
                 int_context: bits(p, 1, 31, 0),
             },
             _ => Self::default(),
@@ -3417,7 +3407,7 @@ impl VmInvalidation {
     pub fn read(fields: &Fields<'_>) -> Self {
         let p = fields.dwords();
         match fields.form() {
-            234 => Self {
+            233 => Self {
                 gfx_eng_id: bits(p, 0, 20, 16),
                 mm_eng_id: bits(p, 0, 28, 24),
                 invalidatereq: bits(p, 1, 31, 0),
@@ -3426,7 +3416,7 @@ impl VmInvalidation {
                 addressrangehi: bits(p, 3, 20, 16),
                 reserved: bits(p, 3, 31, 23),
             },
-            235 => Self {
+            234 => Self {
                 gfx_eng_id: bits(p, 0, 20, 16),
                 mm_eng_id: bits(p, 0, 28, 24),
                 invalidatereq: bits(p, 1, 31, 0),
@@ -3462,7 +3452,7 @@ impl<'p> Write<'p> {
     pub fn read(fields: &Fields<'p>) -> Self {
         let p = fields.dwords();
         match fields.form() {
-            296 => Self {
+            295 => Self {
                 count: bits(p, 0, 19, 0),
                 secure: bits(p, 0, 22, 22) != 0,
                 tiled: bits(p, 0, 23, 23) != 0,
@@ -3840,47 +3830,47 @@ impl<'p> Packet<'p> {
     /// Returns the packet that was read; `None` where it is of another language.
     pub fn read(fields: &Fields<'p>) -> Option<Self> {
         Some(match fields.form() {
-            240 | 241 | 242 | 243 => Self::Atomic(Atomic::read(fields)),
-            236 | 237 | 238 | 239 | 294 => Self::CondExe(CondExe::read(fields)),
-            214 | 215 | 216 | 217 | 300 => Self::ConstFill(ConstFill::read(fields)),
+            239 | 240 | 241 | 242 => Self::Atomic(Atomic::read(fields)),
+            235 | 236 | 237 | 238 | 293 => Self::CondExe(CondExe::read(fields)),
+            214 | 215 | 216 | 299 => Self::ConstFill(ConstFill::read(fields)),
             170 | 171 | 172 | 173 => Self::CopyBroadcastLinear(CopyBroadcastLinear::read(fields)),
-            165 | 166 | 167 | 168 | 169 | 290 => Self::CopyLinear(CopyLinear::read(fields)),
-            297 => Self::CopyLinearPartial(CopyLinearPartial::read(fields)),
-            258 | 259 | 260 | 261 => Self::CopyLinearPhysical(CopyLinearPhysical::read(fields)),
+            165 | 166 | 167 | 168 | 169 | 289 => Self::CopyLinear(CopyLinear::read(fields)),
+            296 => Self::CopyLinearPartial(CopyLinearPartial::read(fields)),
+            257 | 258 | 259 | 260 => Self::CopyLinearPhysical(CopyLinearPhysical::read(fields)),
             174 | 175 | 176 | 177 | 178 | 179 => Self::CopyLinearSubWindow(CopyLinearSubWindow::read(fields)),
             180 | 181 => Self::CopyLinearSubWindowLarge(CopyLinearSubWindowLarge::read(fields)),
             187 | 188 | 189 | 190 => Self::CopyStruct(CopyStruct::read(fields)),
             197 | 198 | 199 | 200 | 201 | 202 => Self::CopyT2tSubWindow(CopyT2tSubWindow::read(fields)),
             182 | 183 | 184 | 185 | 186 => Self::CopyTiled(CopyTiled::read(fields)),
             191 | 192 | 193 | 194 | 195 | 196 => Self::CopyTiledSubWindow(CopyTiledSubWindow::read(fields)),
-            218 | 219 | 220 => Self::DataFillMulti(DataFillMulti::read(fields)),
-            252 | 253 => Self::DummyTrap(DummyTrap::read(fields)),
-            221 | 222 | 223 | 224 | 292 => Self::Fence(Fence::read(fields)),
-            265 => Self::FenceConditionalInterrupt(FenceConditionalInterrupt::read(fields)),
-            256 | 257 => Self::GcrReq(GcrReq::read(fields)),
-            276 | 277 => Self::GeneratePte(GeneratePte::read(fields)),
-            254 | 255 => Self::GpuvmInv(GpuvmInv::read(fields)),
-            262 | 263 | 264 | 298 => Self::Indirect(Indirect::read(fields)),
-            229 | 230 => Self::MemIncr(MemIncr::read(fields)),
-            208 | 209 | 301 => Self::Nop(Nop::read(fields)),
-            269 | 270 | 271 => Self::PollDbitWriteMem(PollDbitWriteMem::read(fields)),
-            272 | 273 | 274 | 275 => Self::PollMemVerify(PollMemVerify::read(fields)),
-            231 | 232 | 233 => Self::PollRegmem(PollRegmem::read(fields)),
-            295 => Self::PollRegMem(PollRegMem::read(fields)),
-            266 | 267 | 268 => Self::PollRegWriteMem(PollRegWriteMem::read(fields)),
-            251 => Self::PreExe(PreExe::read(fields)),
-            278 | 279 | 280 => Self::PtepdeCopy(PtepdeCopy::read(fields)),
-            281 | 282 | 283 => Self::PtepdeRmw(PtepdeRmw::read(fields)),
-            288 | 289 => Self::RegisterRmw(RegisterRmw::read(fields)),
-            287 => Self::RegisterWrite(RegisterWrite::read(fields)),
-            228 | 291 => Self::Semaphore(Semaphore::read(fields)),
-            284 | 285 | 286 | 299 => Self::SrbmWrite(SrbmWrite::read(fields)),
-            245 | 246 | 247 => Self::TimestampGet(TimestampGet::read(fields)),
-            248 | 249 | 250 => Self::TimestampGetGlobal(TimestampGetGlobal::read(fields)),
-            244 => Self::TimestampSet(TimestampSet::read(fields)),
-            225 | 226 | 227 | 293 => Self::Trap(Trap::read(fields)),
-            234 | 235 => Self::VmInvalidation(VmInvalidation::read(fields)),
-            296 => Self::Write(Write::read(fields)),
+            217 | 218 | 219 => Self::DataFillMulti(DataFillMulti::read(fields)),
+            251 | 252 => Self::DummyTrap(DummyTrap::read(fields)),
+            220 | 221 | 222 | 223 | 291 => Self::Fence(Fence::read(fields)),
+            264 => Self::FenceConditionalInterrupt(FenceConditionalInterrupt::read(fields)),
+            255 | 256 => Self::GcrReq(GcrReq::read(fields)),
+            275 | 276 => Self::GeneratePte(GeneratePte::read(fields)),
+            253 | 254 => Self::GpuvmInv(GpuvmInv::read(fields)),
+            261 | 262 | 263 | 297 => Self::Indirect(Indirect::read(fields)),
+            228 | 229 => Self::MemIncr(MemIncr::read(fields)),
+            208 | 209 | 300 => Self::Nop(Nop::read(fields)),
+            268 | 269 | 270 => Self::PollDbitWriteMem(PollDbitWriteMem::read(fields)),
+            271 | 272 | 273 | 274 => Self::PollMemVerify(PollMemVerify::read(fields)),
+            230 | 231 | 232 => Self::PollRegmem(PollRegmem::read(fields)),
+            294 => Self::PollRegMem(PollRegMem::read(fields)),
+            265 | 266 | 267 => Self::PollRegWriteMem(PollRegWriteMem::read(fields)),
+            250 => Self::PreExe(PreExe::read(fields)),
+            277 | 278 | 279 => Self::PtepdeCopy(PtepdeCopy::read(fields)),
+            280 | 281 | 282 => Self::PtepdeRmw(PtepdeRmw::read(fields)),
+            287 | 288 => Self::RegisterRmw(RegisterRmw::read(fields)),
+            286 => Self::RegisterWrite(RegisterWrite::read(fields)),
+            227 | 290 => Self::Semaphore(Semaphore::read(fields)),
+            283 | 284 | 285 | 298 => Self::SrbmWrite(SrbmWrite::read(fields)),
+            244 | 245 | 246 => Self::TimestampGet(TimestampGet::read(fields)),
+            247 | 248 | 249 => Self::TimestampGetGlobal(TimestampGetGlobal::read(fields)),
+            243 => Self::TimestampSet(TimestampSet::read(fields)),
+            224 | 225 | 226 | 292 => Self::Trap(Trap::read(fields)),
+            233 | 234 => Self::VmInvalidation(VmInvalidation::read(fields)),
+            295 => Self::Write(Write::read(fields)),
             210 | 211 | 212 | 213 => Self::WriteLinear(WriteLinear::read(fields)),
             203 | 204 | 205 | 206 | 207 => Self::WriteTiled(WriteTiled::read(fields)),
             _ => return None,

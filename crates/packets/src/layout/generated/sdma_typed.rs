@@ -35,7 +35,7 @@ impl Record for ConstFill {
         if r.src_data != 0 {
             on &= !0x1;
         }
-        on &= if r.count <= 0xfffff { 0x1ff } else if r.count <= 0x3fffff { 0x1fe } else if r.count <= 0x3fffffff { 0x180 } else { return 0 };
+        on &= if r.count <= 0xfffff { 0x1ff } else if r.count <= 0x3fffff { 0x1fe } else if r.count <= 0x3fffffff { 0x1c0 } else { return 0 };
         on &= if r.cache_policy == 0 { 0x1ff } else if r.cache_policy <= 0x7 { 0xc0 } else { return 0 };
         if r.cpv {
             on &= 0xc0;
@@ -69,7 +69,7 @@ impl Record for ConstFill {
         one_of("fillsize", r.fillsize.number(), if is_on(l, 0x1fe) { 0x5 } else { 0x1 })?;
         within("dst_addr", r.dst_addr, if is_on(l, 0x1fe) { 0xffffffffffffffff } else { 0xfffffffffc })?;
         within("src_data", r.src_data, if is_on(l, 0x1fe) { 0xffffffff } else { 0x0 })?;
-        fits("count", r.count, if is_on(l, 0x7e) { 0x3fffff } else if is_on(l, 0x180) { 0x3fffffff } else { 0xfffff })?;
+        fits("count", r.count, if is_on(l, 0x3e) { 0x3fffff } else if is_on(l, 0x1c0) { 0x3fffffff } else { 0xfffff })?;
         fits("cache_policy", r.cache_policy, if is_on(l, 0x13f) { 0x0 } else { 0x7 })?;
         flag("cpv", r.cpv, is_on(l, 0xc0))?;
         flag("nopte_comp", r.nopte_comp, is_on(l, 0x100))?;

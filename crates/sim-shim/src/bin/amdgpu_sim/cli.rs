@@ -151,7 +151,7 @@ pub(crate) struct World {
     /// most]
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(crate) shader_threads: Option<u16>,
-    /// Let fills of the copy engines of GFX9 to GFX10.3 take sizes of 30 bits, as IGT's tests do [default:
+    /// Let fills of the copy engines of GFX9 and GFX10.1 take sizes of 30 bits, as IGT's tests do [default:
     /// $AMDGPU_SIM_WIDE_FILLS, else 22 bits, as in the kernel's headers]
     #[arg(long)]
     pub(crate) wide_fills: bool,

@@ -26,7 +26,7 @@ impl Engine {
     pub(super) fn run_sdma(&mut self, ib: Ib, version: Version, env: &Environment<'_>) -> Result<(), Stop> {
         let [frame, ..] = &mut self.frames;
         frame.load(ib, env);
-        let is_narrow = (Version::V4_0..=Version::V5_2).contains(&version);
+        let is_narrow = (Version::V4_0..=Version::V5_0).contains(&version);
         let fills = if self.wide_fills && is_narrow { Version::V6_0 } else { version };
         level(frame, &mut self.state, &Reads { version, fills, chip: self.chip.as_ref() }, env)
     }

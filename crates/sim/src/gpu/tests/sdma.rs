@@ -65,7 +65,7 @@ fn a_fill_of_bytes_takes_any_length_from_2_0_on() {
 
 /// A fill of 1 GiB, as `amd_basic` of IGT has it on every chip.
 #[test]
-fn a_fill_takes_30_bits_from_6_0_on_and_before_by_choice() {
+fn a_fill_takes_30_bits_from_5_2_on_and_before_by_choice() {
     for version in Version::ALL.into_iter().filter(|version| *version >= Version::V4_0) {
         let [low, high] = super::raw::halves(DATA);
         let fill = [2 << 30 | 0x0b, low, high, 0x1234_5678, (1 << 30) - 1];
@@ -74,13 +74,13 @@ fn a_fill_takes_30_bits_from_6_0_on_and_before_by_choice() {
             let result = rig.run(&mut Engine::new(Target::Sdma(version)).with_wide_fills(wide), &fill);
             match result {
                 // All that lies beyond memory is a page fault.
-                Ok(()) => assert!(wide || version >= Version::V6_0, "{version}"),
+                Ok(()) => assert!(wide || version >= Version::V5_2, "{version}"),
                 Err(stop) => {
-                    assert!(!wide && version < Version::V6_0, "{version}: {stop}");
+                    assert!(!wide && version < Version::V5_2, "{version}: {stop}");
                     assert!(stop.to_string().contains("CONST_FILL: bits 0x3fc00000 of dword 4"), "{stop}");
                 }
             }
-            assert_eq!(rig.faults().is_empty(), !wide && version < Version::V6_0, "{version}");
+            assert_eq!(rig.faults().is_empty(), !wide && version < Version::V5_2, "{version}");
         }
     }
 }
