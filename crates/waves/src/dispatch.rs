@@ -70,8 +70,7 @@ impl Dispatch {
 
     /// Returns the number of waves of the largest work-group.
     pub(crate) fn waves_per_group(&self) -> u32 {
-        let threads = self.threads.iter().map(|&threads| u64::from(threads)).product::<u64>();
-        threads.div_ceil(self.wave.lanes().into()).min(MAX_WAVES) as u32
+        threads_of(self.threads).div_ceil(self.wave.lanes().into()).min(MAX_WAVES) as u32
     }
 
     /// Returns the number of VGPRs that each lane has for itself.
@@ -117,6 +116,11 @@ impl Dispatch {
         let clamps = if self.level >= GfxLevel::Gfx12 { 1 << 8 } else { bit(21, 8) };
         Mode(first >> 12 & 0xff | clamps | bit(23, 9) | bit(26, 23))
     }
+}
+
+/// Returns the number of threads of a work-group of a size; that of all numbers if there are more.
+pub(crate) fn threads_of(size: [u32; 3]) -> u64 {
+    size.into_iter().map(u64::from).fold(1, u64::saturating_mul)
 }
 
 /// The maximum number of waves of a work-group: 1024 threads of wave32, and twice that for larger register values.

@@ -5,7 +5,7 @@ use amdgpu_hw::GfxLevel;
 use crate::{
     alu::unit::Unit,
     buffer::described::{Described, Key},
-    dispatch::{Dispatch, MAX_WAVES},
+    dispatch::{Dispatch, MAX_WAVES, threads_of},
     export::Export,
     flaw::Flaw,
     image::cache::Images,
@@ -56,8 +56,7 @@ impl Group {
     ) -> Self {
         let id = dispatch.group(index);
         let size = dispatch.group_threads(id);
-        let threads = size.iter().map(|&threads| u64::from(threads)).product::<u64>();
-        let count = threads.div_ceil(dispatch.wave.lanes().into()).min(MAX_WAVES) as u32;
+        let count = threads_of(size).div_ceil(dispatch.wave.lanes().into()).min(MAX_WAVES) as u32;
         let mut waves: Vec<Wave> =
             (0..count).map(|number| start(dispatch, (id, size), (number, count), slot + number, unit, pool)).collect();
         for wave in &mut waves {
@@ -292,7 +291,7 @@ fn start(
     let scratch_bytes = dispatch.scratch_bytes();
     let scratch_offset = u64::from(slot) * scratch_bytes;
     scalars(dispatch, &mut registers, id, (number, count), scratch_offset as u32);
-    let total = size.iter().map(|&threads| u64::from(threads)).product::<u64>();
+    let total = threads_of(size);
     let first = u64::from(number) * u64::from(lanes);
     let mut exec = 0;
     for lane in 0..u64::from(lanes) {

@@ -1,4 +1,8 @@
-//! Random machine code: any program ends within its budget, with an outcome.
+//! Machine code of any kind, random and made to harm: every program ends within its budget, with an outcome.
+
+mod programs;
+mod resources;
+mod space;
 
 use std::sync::{
     Mutex,
