@@ -217,6 +217,15 @@ mod tests {
     }
 
     #[test]
+    fn an_edge_that_leaves_the_screen_is_the_one_between_its_corners() {
+        // Corners in sixteenths of a pixel, of which one is beyond the right side of 32 pixels. An edge that is cut off there, and whose
+        // new corner is snapped, has the pixel in the first and lacks it in the second.
+        let sixteenths = |points: [[i64; 2]; 3]| area(points.map(|point| point.map(|at| at * 16)), false).unwrap();
+        assert!(!covers(&sixteenths([[431, 181], [522, 85], [354, 98]]), 31, 6));
+        assert!(covers(&sixteenths([[574, 480], [209, -64], [134, 371]]), 29, 20));
+    }
+
+    #[test]
     fn top_and_left_edges_belong_to_a_triangle_and_others_do_not() {
         let square = area([[128, 128], [1152, 128], [128, 1152]], false).unwrap();
         assert!(square.is_clockwise());
