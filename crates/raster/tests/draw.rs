@@ -322,6 +322,61 @@ fn stored_depths_outside_of_the_bounds_keep_pixels_from_being_drawn() {
     }
 }
 
+/// Numbers of a fixed sequence.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self, most: u32) -> u32 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 33) % u64::from(most)) as u32
+    }
+}
+
+#[test]
+fn a_pixel_is_drawn_if_and_only_if_its_stored_depth_is_within_the_bounds() {
+    let mut random = Random(40);
+    // Depths of 16 bits are compared as whole numbers, which bounds that are multiples of the unit stand for.
+    for format in [1, 3, 1, 3, 1, 3, 1, 3] {
+        let is_fixed = format == 1;
+        let ram = Ram::new();
+        let mut registers = with_depth();
+        set(&mut registers, "DB_Z_INFO", format);
+        set(&mut registers, "DB_DEPTH_CONTROL", 1 << 3);
+        let (low, span) = (random.next(40_000), random.next(20_000));
+        let (low, high) = (low, low + span);
+        let depth = |code: u32| (f64::from(code) / 65_535.0) as f32;
+        set(&mut registers, "DB_DEPTH_BOUNDS_MIN", depth(low).to_bits());
+        set(&mut registers, "DB_DEPTH_BOUNDS_MAX", depth(high).to_bits());
+        let codes: Vec<u32> = (0..SIDE * SIDE)
+            .map(|_| match random.next(4) {
+                // Near the bounds, where they decide.
+                0 => (low + random.next(3)).saturating_sub(1),
+                1 => (high + random.next(3)).saturating_sub(1),
+                _ => random.next(65_536),
+            })
+            .collect();
+        // Rows are 256 bytes.
+        set(&mut registers, "DB_Z_INFO2", if is_fixed { 2 * SIDE as u32 - 1 } else { SIDE as u32 - 1 });
+        for (at, code) in codes.iter().enumerate() {
+            if is_fixed {
+                ram.store(DEPTH + (256 * (at / SIDE) + 2 * (at % SIDE)) as u64, &code.to_le_bytes()[..2]).unwrap();
+            } else {
+                ram.set(DEPTH + 4 * at as u64, depth(*code).to_bits());
+            }
+        }
+        run(&registers, &ram, &half(0.5, [1.0; 3], [RED; 3]));
+        let mut drawn = 0;
+        for y in 0..SIDE {
+            for x in 0..y {
+                let is_within = (low..=high).contains(&codes[SIDE * y + x]);
+                assert_eq!(ram.pixel(x, y) != 0, is_within, "{format} {x} {y}: {low} {} {high}", codes[SIDE * y + x]);
+                drawn += u32::from(is_within);
+            }
+        }
+        assert!(drawn > 400, "{drawn}");
+    }
+}
+
 #[test]
 fn discarded_pixels_write_neither_colour_nor_depth() {
     let ram = Ram::new();

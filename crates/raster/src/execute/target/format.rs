@@ -377,6 +377,65 @@ mod tests {
         }
     }
 
+    /// The conversion in whole numbers: the formulae of the Vulkan specification, "Conversion from RGB to Shared Exponent", on the bits of
+    /// floats.
+    fn shared_in_whole_numbers(components: [u32; 3]) -> u32 {
+        // The value is the first times 2 to the power of the second.
+        let parts = |bits: u32| {
+            let (exponent, fraction) = ((bits >> 23 & 255) as i32, u128::from(bits & 0x7f_ffff));
+            if exponent == 0 { (fraction, -149) } else { (fraction | 1 << 23, exponent - 150) }
+        };
+        let largest_of_all = (511_u128, 7);
+        let clamped = components.map(|bits| match bits {
+            // Negative numbers, and what is none.
+            _ if bits >> 31 == 1 || bits > 0x7f80_0000 => (0, 0),
+            // 511 x 2^7, and all from there on.
+            0x477f_8000.. => largest_of_all,
+            _ => parts(bits),
+        });
+        // The power of two at or below the value.
+        let power =
+            |(value, exponent): (u128, i32)| if value == 0 { i32::MIN } else { value.ilog2() as i32 + exponent };
+        // The nearest multiple of 2^(exponent - 24), of halves the larger.
+        let rounded = |(value, power): (u128, i32), exponent: i32| {
+            let shift = power + 25 - exponent;
+            let doubled =
+                if shift >= 0 { value << shift } else { value.checked_shr(shift.unsigned_abs()).unwrap_or(0) };
+            ((doubled + 1) >> 1) as u32
+        };
+        let first = clamped.into_iter().map(power).max().unwrap().max(-16) + 16;
+        let overflows = clamped.into_iter().any(|value| rounded(value, first) == 512);
+        let exponent = first + i32::from(overflows);
+        let [r, g, b] = clamped.map(|value| rounded(value, exponent));
+        r | g << 9 | b << 18 | exponent.cast_unsigned() << 27
+    }
+
+    #[test]
+    fn every_float_has_the_shared_exponent_of_the_formula_in_whole_numbers() {
+        let format = format(SHARED_EXPONENT, number::FLOAT, 0);
+        let check = |components: [u32; 3]| {
+            let [r, g, b] = components;
+            assert_eq!(format.pack([r, g, b, 0]) as u32, shared_in_whole_numbers(components), "{components:x?}");
+        };
+        // Fractions around halves of nine bits and of all smaller ones, where rounding and its carry decide.
+        let fractions: Vec<u32> = (13..=23)
+            .flat_map(|bit| [0x7f_ffff_u32 >> (23 - bit), (1_u32 << bit) & 0x7f_ffff, (0x7f_ffff << bit) & 0x7f_ffff])
+            .flat_map(|fraction| [fraction.saturating_sub(1), fraction, (fraction + 1) & 0x7f_ffff])
+            .collect();
+        for exponent in 0..=255 {
+            for (index, fraction) in fractions.iter().enumerate() {
+                let value = exponent << 23 | fraction;
+                // Smaller, larger and equal neighbours; numbers without one; and negative ones.
+                let near = [exponent.saturating_sub(1), exponent.saturating_sub(9), (exponent + 1).min(254), exponent];
+                let beside = near[index % 4] << 23 | fractions[(index * 7 + 3) % fractions.len()];
+                let odd = [0x7fc0_0000, 0x7f80_0000, 0xff80_0000, value | 1 << 31, 0, 1, 0x8000_0000][index % 7];
+                check([value, beside, 0]);
+                check([beside, odd, value]);
+                check([odd, value, value]);
+            }
+        }
+    }
+
     #[test]
     fn four_bytes_are_packed_as_channels_are() {
         let values = [f32::NAN, -1.0, -0.0, 0.5 / 255.0, 1.5 / 255.0, 0.25, 0.999, 1.0, 3.0].map(f32::to_bits);
