@@ -5,7 +5,7 @@
 
 use std::{env, hint::black_box, ops::ControlFlow, process::ExitCode};
 
-use amdgpu_bench::shaders::{self, JobMemory, Paged, Work};
+use amdgpu_bench::shaders::{self, JobMemory, Paged, Simulated, Work};
 use amdgpu_sim::{NullKernel, profile};
 use amdgpu_waves::{
     CodeCache, Dispatch, Limits, Memory, TracedWaves, Vectors, Watch, run_checked, run_on_threads, run_watched,
@@ -20,7 +20,7 @@ use amdgpu_winsys::{
 type Failure = Box<dyn std::error::Error>;
 
 /// The names of all rows.
-const ROWS: [&str; 28] = [
+const ROWS: [&str; 30] = [
     "submit-empty",
     "submit-listed",
     "submit-set-1000",
@@ -49,6 +49,8 @@ const ROWS: [&str; 28] = [
     "shader-fused",
     "shader-code",
     "shader-code-kept",
+    "shader-short",
+    "shader-short-sim",
 ];
 
 fn main() -> ExitCode {
@@ -113,6 +115,9 @@ fn run(row: &str, count: u32) -> Result<(), Failure> {
 /// Dispatches of a wave: the work of `amdgpu-bench shader`'s row `mix`, with what observes a job on or off; and code without a jump that
 /// each dispatch decodes, or only the first.
 fn shader(row: &str, count: u32) -> Result<(), Failure> {
+    if row.starts_with("shader-short") {
+        return short(row, count);
+    }
     let program = match row {
         "shader-code" | "shader-code-kept" => shaders::straight()?,
         "shader-fused" => shaders::program(Work::Fused)?,
@@ -137,6 +142,22 @@ fn shader(row: &str, count: u32) -> Result<(), Failure> {
             "shader-strict" => drop(black_box(run_checked(&dispatch, &job, limits, &mut |_| ()))),
             _ => return Err(unknown(row)),
         }
+    }
+    Ok(())
+}
+
+/// Dispatches of 4,096 short waves, on the memory of the bench and on a simulated chip.
+fn short(row: &str, count: u32) -> Result<(), Failure> {
+    let program = shaders::short()?;
+    let dispatch = shaders::short_dispatch(&program).ok_or("no descriptor")?;
+    if row == "shader-short-sim" {
+        let simulated = Simulated::new(&program, &dispatch)?;
+        return (0..count).try_for_each(|_| simulated.run());
+    }
+    let memory = Paged::new(&program);
+    let limits = Limits { vectors: Vectors::Avx2, ..Limits::default() };
+    for _ in 0..count {
+        drop(black_box(run_on_threads(&dispatch, &memory, limits, 1)));
     }
     Ok(())
 }

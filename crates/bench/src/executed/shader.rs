@@ -5,8 +5,8 @@ use std::{hint::black_box, sync::atomic::Ordering, thread::available_parallelism
 use amdgpu_bench::{
     measure::{compare, timed},
     shaders::{
-        DATA, DWORDS, GROUPS, JobMemory, LANES, MASK, Paged, ROUNDS, SPREAD, UNROLLED, Work, dispatch, program,
-        straight,
+        DATA, DWORDS, GROUPS, JobMemory, LANES, MASK, Paged, ROUNDS, SHORT_GROUPS, SHORT_WAVES, SPREAD, Simulated,
+        UNROLLED, Work, dispatch, program, short, short_dispatch, straight,
     },
 };
 use amdgpu_isa::builder::Program;
@@ -135,6 +135,12 @@ pub(crate) fn all(wanted: &Wanted, add: &mut impl FnMut(Row)) {
             Err(error) => add(Row::missing("decode-kept", "decoded each time", error)),
         }
     }
+    if wanted.has("short-waves") {
+        match short() {
+            Ok(program) => short_waves(&program, add),
+            Err(error) => add(Row::missing("short-waves", "plain loop", error)),
+        }
+    }
     if wanted.has("threads") {
         match program(Work::Integer) {
             Ok(program) => threads(&program, add),
@@ -212,6 +218,51 @@ fn kept(program: &Program, add: &mut impl FnMut(Row)) {
     let times = compare(TIMES, || run(&shared), || run(&alone));
     let bytes = 4 * program.words().len() as u64;
     add(Row::times("decode-kept", bytes, times.ours, "decoded each time", times.floor, Goal::RatioAtMost(0.24)));
+}
+
+/// The time of a wave of some twenty instructions, of which most is its start: beside a plain loop, and on a simulated chip beside the
+/// memory of the bench.
+fn short_waves(program: &Program, add: &mut impl FnMut(Row)) {
+    let Some(dispatch) = short_dispatch(program) else { return };
+    let waves = SHORT_GROUPS * SHORT_WAVES;
+    let memory = Paged::new(program);
+    let mut run = || {
+        timed(|| {
+            black_box(run_on_threads(&dispatch, &memory, Limits::default(), 1));
+        })
+    };
+    let plain = || timed(|| plain_short(&memory, waves * LANES));
+    let times = compare(TIMES, &mut run, plain).each(waves);
+    let rate = |nanoseconds: f64| format!("{:.2} M waves/s", 1e3 / nanoseconds);
+    let row = Row::times("short-waves", waves.into(), times.ours, "plain loop", times.floor, Goal::None);
+    add(row.noting(rate(times.ours)));
+    match Simulated::new(program, &dispatch) {
+        Ok(simulated) => {
+            let mut result = Ok(());
+            let mut on_chip = || timed(|| result = simulated.run());
+            let times = compare(TIMES, &mut on_chip, run).each(waves);
+            let peer = "memory of the bench";
+            let row = Row::times("short-waves-sim", waves.into(), times.ours, peer, times.floor, Goal::None);
+            match result {
+                Ok(()) => add(row.noting(rate(times.ours))),
+                Err(error) => add(Row::missing("short-waves-sim", peer, error)),
+            }
+        }
+        Err(error) => add(Row::missing("short-waves-sim", "memory of the bench", error)),
+    }
+}
+
+/// Does the work of all lanes of short waves in a plain loop.
+fn plain_short(memory: &Paged, lanes: u32) {
+    for lane in 0..lanes {
+        let at = DATA + 4 * u64::from(lane);
+        let Some(dword) = memory.dword(at) else { return };
+        let mut bits = 4 * lane;
+        for step in [0, 4, 8] {
+            bits = (((bits.wrapping_add(3)) ^ (step + 1)) & MASK) >> 1;
+        }
+        dword.store(dword.load(Ordering::Relaxed).wrapping_add(bits), Ordering::Relaxed);
+    }
 }
 
 /// The time of the same grid on all processors against one thread.

@@ -2,9 +2,11 @@
 
 mod memory;
 mod program;
+mod simulated;
 
 pub use memory::{JobMemory, Paged};
-pub use program::{Work, dispatch, program, straight};
+pub use program::{Work, dispatch, program, short, short_dispatch, straight};
+pub use simulated::Simulated;
 
 use amdgpu_winsys::winsys::GfxLevel;
 
@@ -18,6 +20,12 @@ pub const ROUNDS: u32 = 256;
 pub const UNROLLED: u32 = 16;
 /// The number of lanes of a wave.
 pub const LANES: u32 = 64;
+/// The number of work-groups of a dispatch of short waves.
+pub const SHORT_GROUPS: u32 = 512;
+/// The number of waves of each of them.
+pub const SHORT_WAVES: u32 = 8;
+/// Operations of a short wave beside its address, its load and its store.
+const SHORT: u32 = 12;
 /// Operations of the code whose decoding is measured.
 const STRAIGHT: u32 = 8192;
 const PROGRAM: u64 = 0x10_0000;

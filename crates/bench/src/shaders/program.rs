@@ -8,7 +8,10 @@ use amdgpu_isa::{
 use amdgpu_waves::Dispatch;
 use amdgpu_winsys::vamgr::GpuVa;
 
-use super::{DATA, DWORDS, GROUPS, LANES, LEVEL, MASK, PROGRAM, ROUNDS, SPREAD, STRAIGHT, UNROLLED};
+use super::{
+    DATA, DWORDS, GROUPS, LANES, LEVEL, MASK, PROGRAM, ROUNDS, SHORT, SHORT_GROUPS, SHORT_WAVES, SPREAD, STRAIGHT,
+    UNROLLED,
+};
 
 /// The work of a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,6 +125,37 @@ pub fn straight() -> Result<Program, BuildError> {
         mixed(&mut code, step, [at, value, other, bits, loaded], buffer);
     }
     code.finish()
+}
+
+/// Records some twenty instructions, as shaders have that copy data: each lane loads a dword, computes a little and stores a dword.
+///
+/// # Errors
+///
+/// As [`program`].
+pub fn short() -> Result<Program, BuildError> {
+    let mut code = Builder::new(LEVEL, WaveSize::Wave64, 4);
+    let (buffer, at, value, bits) = (code.user(0, 4), code.vector(1), code.vector(1), code.vector(1));
+    let threads = LANES * SHORT_WAVES;
+    code.op(format_args!("v_lshl_add_u32 {at}, {}, {}, {}", code.group(), threads.ilog2(), code.thread()));
+    code.op(format_args!("v_lshlrev_b32 {at}, 2, {at}"));
+    code.buffer_load(value, at, buffer);
+    code.op(format_args!("v_mov_b32 {bits}, {at}"));
+    for step in 0..SHORT {
+        match step % 4 {
+            0 => code.add(bits, 3, bits),
+            1 => code.op(format_args!("v_xor_b32 {bits}, {step}, {bits}")),
+            2 => code.op(format_args!("v_and_b32 {bits}, {MASK:#x}, {bits}")),
+            _ => code.op(format_args!("v_lshrrev_b32 {bits}, 1, {bits}")),
+        }
+    }
+    code.add(value, value, bits);
+    code.buffer_store(value, at, buffer);
+    code.finish()
+}
+
+/// Returns the dispatch of [`short`], in which the waves of a group are many and each is short; `None` as of [`dispatch`].
+pub fn short_dispatch(program: &Program) -> Option<Dispatch> {
+    Some(Dispatch { threads: [LANES * SHORT_WAVES, 1, 1], end: [SHORT_GROUPS, 1, 1], ..dispatch(program)? })
 }
 
 /// Returns the dispatch of a program; `None` if the generation has no descriptor of the data.
