@@ -46,44 +46,37 @@ pub(crate) struct Group {
 }
 
 impl Group {
-    /// Starts a work-group. `slot` is the index of the first scratch slot of its waves, whose registers are taken from the pool.
+    /// Starts a work-group. `slot` is the index of the first scratch slot of its waves. Waves, their registers and LDS are those of a
+    /// work-group of the same dispatch that has ended, if one is given: to make them takes as long as a short wave.
     pub(crate) fn new(
         dispatch: &Dispatch,
         (index, slot): (u64, u32),
         flaw: Option<Flaw>,
         unit: Unit,
-        pool: &mut Pool,
+        ended: Option<Self>,
     ) -> Self {
         let id = dispatch.group(index);
         let size = dispatch.group_threads(id);
         let count = threads_of(size).div_ceil(dispatch.wave.lanes().into()).min(MAX_WAVES) as u32;
-        let mut waves: Vec<Wave> =
-            (0..count).map(|number| start(dispatch, (id, size), (number, count), slot + number, unit, pool)).collect();
-        for wave in &mut waves {
+        let (mut waves, mut lds) = ended.map_or_else(Default::default, |group| (group.waves, group.lds));
+        waves.truncate(count as usize);
+        waves.resize_with(count as usize, || blank(dispatch, unit));
+        for (number, wave) in (0..count).zip(&mut waves) {
+            start(wave, dispatch, (id, size), (number, count), slot + number);
             wave.flaw = flaw;
             if flaw == Some(Flaw::LostLane) {
                 let exec = wave.registers.exec();
                 wave.registers.set_mask(EXEC, exec & !(1 << exec.checked_ilog2().unwrap_or(0)));
             }
         }
-        Self {
-            index,
-            id,
-            level: dispatch.level,
-            waves,
-            lds: vec![0; dispatch.lds_bytes()],
-            border_colors: dispatch.border_colors,
-        }
+        lds.clear();
+        lds.resize(dispatch.lds_bytes(), 0);
+        Self { index, id, level: dispatch.level, waves, lds, border_colors: dispatch.border_colors }
     }
 
     /// Starts a work-group of a single wave of a graphics stage.
     pub(crate) fn of_wave(wave: Wave, level: GfxLevel, lds_bytes: usize, border_colors: u64) -> Self {
         Self { index: 0, id: [0; 3], level, waves: vec![wave], lds: vec![0; lds_bytes], border_colors }
-    }
-
-    /// Gives the registers of its waves back.
-    pub(crate) fn end(self, pool: &mut Pool) {
-        self.waves.into_iter().for_each(|wave| pool.give(wave.registers.vectors));
     }
 
     /// Returns what the only wave has exported, and its space for operands, and gives its registers back.
@@ -275,53 +268,18 @@ fn advance<O: Observer>(wave: &mut Wave, step: &Step, around: &mut Surroundings<
     Ok(flow == Flow::Refetch)
 }
 
-/// Returns a wave with the initial register values of hardware.
-fn start(
-    dispatch: &Dispatch,
-    (id, size): ([u32; 3], [u32; 3]),
-    (number, count): (u32, u32),
-    slot: u32,
-    unit: Unit,
-    pool: &mut Pool,
-) -> Wave {
+/// Returns a wave that has not started.
+fn blank(dispatch: &Dispatch, unit: Unit) -> Wave {
     let (level, lanes) = (dispatch.level, dispatch.wave.lanes());
-    let shape = dispatch.shape();
-    let vectors = (pool.take(shape.vgprs as usize), dispatch.private_vgprs());
-    let mut registers = Registers::new(level, lanes, vectors, dispatch.mode(), unit);
-    let scratch_bytes = dispatch.scratch_bytes();
-    let scratch_offset = u64::from(slot) * scratch_bytes;
-    scalars(dispatch, &mut registers, id, (number, count), scratch_offset as u32);
-    let total = threads_of(size);
-    let first = u64::from(number) * u64::from(lanes);
-    let mut exec = 0;
-    for lane in 0..u64::from(lanes) {
-        let thread = first + lane;
-        if thread >= total {
-            break;
-        }
-        exec |= 1 << lane;
-        let (x, y) = (u64::from(size[0]), u64::from(size[1]));
-        let place = [thread % x, thread / x % y, thread / x / y].map(|place| place as u32);
-        let lane = lane as usize;
-        if level >= GfxLevel::Gfx11 {
-            registers.vectors[0][lane] = place[0] | place[1] << 10 | place[2] << 20;
-        } else {
-            let components = (dispatch.resources[1] >> 11 & 3) as usize;
-            for (axis, place) in place.into_iter().enumerate().take(components + 1) {
-                registers.vectors[axis][lane] = place;
-            }
-        }
-    }
-    registers.set_mask(EXEC, exec);
-    registers.scalars[usize::from(M0)] = UNDEFINED;
-    let base = if level >= GfxLevel::Gfx11 { dispatch.scratch_base.wrapping_add(scratch_offset) } else { 0 };
+    let mut vectors = Vec::new();
+    vectors.resize_with(dispatch.shape().vgprs as usize, Box::default);
     Wave {
-        registers,
-        pc: dispatch.program & ((1 << 48) - 4),
-        status: Status::Running,
-        scratch: Scratch { base, lane_bytes: scratch_bytes / u64::from(lanes) },
+        registers: Registers::new(level, lanes, (vectors, dispatch.private_vgprs()), dispatch.mode(), unit),
+        pc: 0,
+        status: Status::Ended,
+        scratch: Scratch::default(),
         indexing: Indexing::default(),
-        number,
+        number: 0,
         counters: Counters::default(),
         fault: None,
         flaw: None,
@@ -329,8 +287,77 @@ fn start(
         unit,
         takes_shortcuts: unit.takes_shortcuts(),
         graphics: None,
-        described: Described::new(dispatch.level, Key::default()),
+        described: Described::new(level, Key::default()),
     }
+}
+
+/// Gives a wave the initial register values of hardware, and nothing of the wave that it was before: all other registers hold zeroes.
+fn start(
+    wave: &mut Wave,
+    dispatch: &Dispatch,
+    (id, size): ([u32; 3], [u32; 3]),
+    (number, count): (u32, u32),
+    slot: u32,
+) {
+    let (level, lanes) = (dispatch.level, dispatch.wave.lanes());
+    let registers = &mut wave.registers;
+    registers.clear(dispatch.mode());
+    let scratch_bytes = dispatch.scratch_bytes();
+    let scratch_offset = u64::from(slot) * scratch_bytes;
+    scalars(dispatch, registers, id, (number, count), scratch_offset as u32);
+    let live = threads(dispatch, registers, size, u64::from(number) * u64::from(lanes));
+    registers.set_mask(EXEC, if live == 64 { u64::MAX } else { (1 << live) - 1 });
+    registers.scalars[usize::from(M0)] = UNDEFINED;
+    let base = if level >= GfxLevel::Gfx11 { dispatch.scratch_base.wrapping_add(scratch_offset) } else { 0 };
+    wave.pc = dispatch.program & ((1 << 48) - 4);
+    wave.status = Status::Running;
+    wave.scratch = Scratch { base, lane_bytes: scratch_bytes / u64::from(lanes) };
+    wave.indexing = Indexing::default();
+    wave.number = number;
+    wave.counters = Counters::default();
+    wave.fault = None;
+    wave.takes_shortcuts = wave.unit.takes_shortcuts();
+    // No operation looks for more in the space for operands than it has left itself, but for this. The buffer of the last access is kept
+    // with what it was described from.
+    wave.pad.flushed = false;
+}
+
+/// Sets the thread IDs of a wave whose first thread is `first` of a work-group. Returns the number of its threads.
+fn threads(dispatch: &Dispatch, registers: &mut Registers, size: [u32; 3], first: u64) -> u32 {
+    let live = threads_of(size).saturating_sub(first).min(dispatch.wave.lanes().into()) as usize;
+    let [x, y, _] = size;
+    if live == 0 {
+        return 0;
+    }
+    if threads_of(size) == u64::from(x) {
+        for (lane, value) in registers.vectors[0][..live].iter_mut().enumerate() {
+            *value = first as u32 + lane as u32;
+        }
+        return live as u32;
+    }
+    // One division for the wave, not two for each lane.
+    let (row, rows) = (first / u64::from(x), u64::from(y));
+    let mut place = [(first % u64::from(x)) as u32, (row % rows) as u32, (row / rows) as u32];
+    let (is_packed, axes) = (dispatch.level >= GfxLevel::Gfx11, (dispatch.resources[1] >> 11 & 3) as usize + 1);
+    for lane in 0..live {
+        if is_packed {
+            registers.vectors[0][lane] = place[0] | place[1] << 10 | place[2] << 20;
+        } else {
+            for (register, place) in registers.vectors.iter_mut().zip(place).take(axes) {
+                register[lane] = place;
+            }
+        }
+        place[0] += 1;
+        if place[0] == x {
+            place[0] = 0;
+            place[1] += 1;
+        }
+        if place[1] == y {
+            place[1] = 0;
+            place[2] += 1;
+        }
+    }
+    live as u32
 }
 
 /// The numbers of registers that the hardware sets when a wave starts, the first of each kind.

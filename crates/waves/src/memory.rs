@@ -163,6 +163,13 @@ pub trait Memory {
         false
     }
 
+    /// Calls `work` with the same memory for this thread alone, which may keep what it finds for one access for the next, and returns
+    /// `true`; returns `false` without a call, as by default, if there is no such memory. Each thread of a dispatch calls it once.
+    fn on_thread(&self, work: &mut dyn FnMut(&dyn Memory)) -> bool {
+        let _ = work;
+        false
+    }
+
     /// Returns the cache of decoded code that dispatches on this memory share; `None`, the default, if each decodes its own.
     fn code_cache(&self) -> Option<&CodeCache> {
         None

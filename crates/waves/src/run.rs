@@ -20,7 +20,6 @@ use crate::{
     outcome::{Counters, Hang, Outcome},
     program::code::Code,
     watch::observer::{Observer, Unobserved},
-    wave::file::Pool,
 };
 
 /// Limits and options of the execution of a dispatch.
@@ -204,11 +203,15 @@ impl<'s> Shared<'s> {
         worker: usize,
         window: usize,
         observer: &O,
-        start_others: Option<&mut dyn FnMut()>,
+        mut start_others: Option<&mut dyn FnMut()>,
     ) {
-        match self.limits.flaw {
-            None => self.work_on(memory, worker, window, observer, start_others),
-            Some(flaw) => self.work_on(&Flawed { memory, flaw }, worker, window, observer, start_others),
+        let mut work = |memory: &dyn Memory| match self.limits.flaw {
+            None => self.work_on(memory, worker, window, observer, start_others.take()),
+            Some(flaw) => self.work_on(&Flawed { memory, flaw }, worker, window, observer, start_others.take()),
+        };
+        // What is observed tells each access to the memory itself.
+        if O::ON || !memory.on_thread(&mut work) {
+            work(memory);
         }
     }
 
@@ -223,7 +226,7 @@ impl<'s> Shared<'s> {
     ) {
         let mut code = Code::new(self.dispatch.shape());
         let mut images = Images::new(self.dispatch.level, self.dispatch.chip.as_ref());
-        let mut pool = Pool::default();
+        let mut ended: Vec<Group> = Vec::new();
         // Each place in the window has its own scratch slots.
         let mut live: Vec<Option<Group>> = Vec::new();
         loop {
@@ -235,7 +238,7 @@ impl<'s> Shared<'s> {
                     *entry = self.take(memory).map(|index| {
                         let slot = self.first_slot(index, worker * window + place);
                         let mut group =
-                            Group::new(self.dispatch, (index, slot), self.limits.flaw, self.unit, &mut pool);
+                            Group::new(self.dispatch, (index, slot), self.limits.flaw, self.unit, ended.pop());
                         if let Some(seed) = self.limits.undefined {
                             group.undefine(seed, self.dispatch);
                         }
@@ -244,7 +247,7 @@ impl<'s> Shared<'s> {
                 }
                 let Some(group) = entry else { continue };
                 if self.ends(group, memory) || self.slice(group, (&mut code, &mut images), memory, observer) {
-                    entry.take().into_iter().for_each(|group| group.end(&mut pool));
+                    ended.extend(entry.take());
                 }
                 if let Some(start) = start_others.take_if(|_| self.used.load(Ordering::Relaxed) > ALONE) {
                     start();

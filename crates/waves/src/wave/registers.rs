@@ -4,7 +4,12 @@ use amdgpu_hw::GfxLevel;
 
 use super::file::Register;
 use crate::{
-    alu::{kernel::Lanes, mask::spread, moves, unit::Unit},
+    alu::{
+        kernel::{LANES, Lanes},
+        mask::spread,
+        moves,
+        unit::Unit,
+    },
     number::mode::Mode,
     program::{
         source::{EXEC, VCC},
@@ -59,6 +64,15 @@ impl Registers {
             mask: [0; 64],
             mask_of: 0,
         }
+    }
+
+    /// Makes all registers hold zeroes.
+    pub(crate) fn clear(&mut self, mode: Mode) {
+        self.scalars = [0; SLOTS];
+        for register in &mut self.vectors {
+            ***register = [0; LANES];
+        }
+        (self.scc, self.mode) = (false, mode);
     }
 
     /// Copies all registers of a wave of the same size, without new memory.

@@ -200,3 +200,66 @@ fn both_operations_of_a_dual_instruction_round_as_mode_says() {
         assert_eq!(results(place, code, &["v4", "v7"], &[]), [0x3f80_0001; 2], "{place:?}");
     }
 }
+
+#[test]
+fn threads_of_waves_follow_each_other_in_x_then_y_then_z() {
+    for place in places() {
+        let (level, wave) = place;
+        for (size, partial) in [([5, 3, 9], [0; 3]), ([5, 3, 9], [3, 2, 4]), ([7, 1, 20], [0; 3]), ([1, 50, 2], [0; 3])]
+        {
+            let whole = [0, 1, 2].map(|axis| if partial[axis] == 0 { size[axis] } else { partial[axis] });
+            // Each thread stores the number of its lane, counted from 1, at its place in the grid.
+            let split = if level >= GfxLevel::Gfx11 {
+                "v_bfe_u32 v1, v0, 10, 10\nv_bfe_u32 v2, v0, 20, 10\nv_and_b32_e32 v0, 0x3ff, v0\n"
+            } else {
+                ""
+            };
+            let code = format!(
+                "{split}v_mad_u32_u24 v3, v2, {}, v1\nv_mad_u32_u24 v3, v3, {}, v0\nv_lshlrev_b32_e32 v3, 2, v3
+                v_mov_b32_e32 v4, 1\nv_mbcnt_lo_u32_b32 v4, -1, v4\nv_mbcnt_hi_u32_b32 v4, -1, v4\n{}",
+                whole[1],
+                whole[0],
+                buffer(level, "store", "v4", "v3", 0)
+            );
+            let (outcome, data) = execute(place, &code, &[], |dispatch| {
+                (dispatch.threads, dispatch.partial) = (size, partial);
+                dispatch.resources[1] |= 2 << 11;
+            });
+            assert!(matches!(outcome, Outcome::Done(_)), "{place:?}: {outcome:?}");
+            let threads = whole.iter().product::<u32>();
+            let expected: Vec<u32> = (0..threads).map(|thread| thread % wave.lanes() + 1).collect();
+            assert_eq!(data[..threads as usize], expected, "{place:?} {whole:?}");
+            assert_eq!(data[threads as usize], 0, "{place:?} {whole:?}");
+        }
+    }
+}
+
+#[test]
+fn a_wave_has_nothing_of_the_waves_that_ended_before_it_started() {
+    /// More work-groups than run at once.
+    const GROUPS: u32 = 50;
+    for place in places() {
+        let (level, wave) = place;
+        let group = if level >= GfxLevel::Gfx12 { "ttmp9" } else { "s4" };
+        let (load, store) =
+            if level >= GfxLevel::Gfx11 { ("ds_load_b32", "ds_store_b32") } else { ("ds_read_b32", "ds_write_b32") };
+        let masked = if wave == WaveSize::Wave64 { "s_mov_b64 exec, 1" } else { "s_mov_b32 exec_lo, 1" };
+        // What it finds in registers of each kind and in LDS, and what it leaves there.
+        let code = format!(
+            "s_cselect_b32 s31, 1, 0\ns_or_b32 s31, s31, s30\ns_or_b32 s31, s31, vcc_lo\ns_or_b32 s31, s31, vcc_hi
+            s_mov_b32 m0, -1\nv_mov_b32_e32 v7, 16\n{load} v5, v7\nv_or_b32_e32 v4, s31, v6\nv_or_b32_e32 v4, v4, v5
+            v_lshlrev_b32_e64 v3, 2, {group}\n{}s_getreg_b32 s31, hwreg(HW_REG_MODE, 0, 8)\nv_mov_b32_e32 v4, s31\n{}
+            v_mov_b32_e32 v6, 7\n{store} v7, v6\ns_mov_b32 s30, 7\ns_mov_b32 vcc_lo, 7\ns_mov_b32 vcc_hi, 7
+            s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 8), 0x0f\n{masked}\ns_cmp_eq_u32 s30, 7\n",
+            buffer(level, "store", "v4", "v3", 0),
+            buffer(level, "store", "v4", "v3", 1024),
+        );
+        let (outcome, data) = execute(place, &code, &[], |dispatch| {
+            dispatch.end = [GROUPS, 1, 1];
+            dispatch.resources[1] |= 1 << 7 | 1 << 15;
+        });
+        assert!(matches!(outcome, Outcome::Done(_)), "{place:?}: {outcome:?}");
+        assert_eq!(data[..GROUPS as usize], [0; GROUPS as usize], "{place:?}");
+        assert_eq!(data[256..][..GROUPS as usize], [0xc0; GROUPS as usize], "{place:?}");
+    }
+}

@@ -199,6 +199,13 @@ pub trait Memory {
         None
     }
 
+    /// Calls `work` with the same memory for this thread alone, which may keep what it finds in page tables, and returns `true`. Returns
+    /// `false` without a call, as by default, if page tables may change while `work` runs, or if each access is looked at.
+    fn on_thread(&self, work: &mut dyn FnMut(&dyn Memory)) -> bool {
+        let _ = work;
+        false
+    }
+
     /// Copies `len` bytes between ranges that do not overlap.
     ///
     /// # Errors

@@ -1,52 +1,62 @@
 //! The address space of a job: the mappings at its submission, and the BOs that are resident for it.
 
-use std::{collections::HashSet, sync::Arc};
+use std::sync::Arc;
 
 use amdgpu_hw::GpuVa;
-use amdgpu_uapi::{GemCreateFlags, GemDomain, VaFlags};
+use amdgpu_uapi::{GemDomain, VaFlags};
 
 use crate::{
     gpu::{Access, Memory, PageFault},
-    kernel::{
-        complaints::Complaints,
-        mm::{
-            bo::{Bo, PAGE},
-            lanes::LaneAddresses,
-            vm::{Bound, Table},
-        },
+    kernel::mm::{
+        bo::{Bo, PAGE},
+        lanes::LaneAddresses,
+        mappings::{Listed, Mappings, Recent},
+        vm::{Bound, Table},
     },
 };
 
 /// The address space of a file at the time of a submission.
 #[derive(Clone, Debug)]
-pub(crate) struct Space {
-    table: Table,
-    /// The BOs that the job may access, if this is enforced.
-    listed: Option<Arc<Listed>>,
+pub(crate) struct Space<F = Mappings> {
+    mappings: F,
 }
 
-/// The BOs in a submission's list, which are resident while it runs.
-#[derive(Debug)]
-pub(crate) struct Listed {
-    /// The mmap offsets of the BOs, which identify them.
-    offsets: HashSet<u64>,
-    complaints: Arc<Complaints>,
-}
+/// A way to find mappings.
+pub(crate) trait Find: Sized {
+    /// Returns the mapping of an address, if it permits the access, and the number of its first page.
+    fn find(&self, va: GpuVa, access: Access) -> Option<(u64, &Bound)>;
 
-impl Listed {
-    pub(crate) fn new(bos: &[Arc<Bo>], complaints: &Arc<Complaints>) -> Self {
-        Self { offsets: bos.iter().map(|bo| bo.mmap_offset()).collect(), complaints: Arc::clone(complaints) }
+    /// Returns the space if several threads may use it at once.
+    fn shared(space: &Space<Self>) -> Option<&(dyn Memory + Sync)> {
+        let _ = space;
+        None
     }
 
-    /// Returns `true` if a BO is resident for the job, and records a complaint if it is not. BOs that the file created as always
-    /// valid are resident.
-    fn has(&self, bo: &Bo, va: GpuVa) -> bool {
-        let is_resident =
-            bo.attributes().flags.contains(GemCreateFlags::VM_ALWAYS_VALID) || self.offsets.contains(&bo.mmap_offset());
-        if !is_resident {
-            self.complaints.report(format!("a job touches {va}, whose BO its submission does not list"));
-        }
-        is_resident
+    /// Lends the space to this thread, as [`Memory::on_thread`] does.
+    fn on_thread(space: &Space<Self>, work: &mut dyn FnMut(&dyn Memory)) -> bool {
+        let _ = (space, work);
+        false
+    }
+}
+
+impl Find for Mappings {
+    fn find(&self, va: GpuVa, access: Access) -> Option<(u64, &Bound)> {
+        self.find(va, access)
+    }
+
+    fn shared(space: &Space) -> Option<&(dyn Memory + Sync)> {
+        Some(space)
+    }
+
+    fn on_thread(space: &Space, work: &mut dyn FnMut(&dyn Memory)) -> bool {
+        work(&Space { mappings: Recent::new(&space.mappings) });
+        true
+    }
+}
+
+impl Find for Recent<'_> {
+    fn find(&self, va: GpuVa, access: Access) -> Option<(u64, &Bound)> {
+        self.find(va, access)
     }
 }
 
@@ -98,9 +108,11 @@ const FILL_BYTES: usize = 4096;
 
 impl Space {
     pub(crate) fn new(table: Table, listed: Option<Arc<Listed>>) -> Self {
-        Self { table, listed }
+        Self { mappings: Mappings::new(table, listed) }
     }
+}
 
+impl<F: Find> Space<F> {
     /// Returns `true` if the BO that is mapped at an address prefers VRAM.
     pub(crate) fn is_in_vram(&self, va: GpuVa) -> bool {
         let piece = self.piece(va, 1, Access::Read).ok();
@@ -110,18 +122,8 @@ impl Space {
 
     /// Returns the part of `[va, va + len)` in the mapping at `va`.
     fn piece(&self, va: GpuVa, len: u64, access: Access) -> Result<Piece<'_>, PageFault> {
-        let fault = PageFault { va, access };
+        let (first, bound) = self.mappings.find(va, access).ok_or(PageFault { va, access })?;
         let address = va.low_48_bits();
-        let page = address / PAGE;
-        let (&first, bound) = self.table.get_prev(&page).ok_or(fault)?;
-        if page >= first + bound.pages || !allows(bound, access) {
-            return Err(fault);
-        }
-        if let (Some(listed), Some(bo)) = (&self.listed, &bound.bo)
-            && !listed.has(bo, va)
-        {
-            return Err(fault);
-        }
         let into = address - first * PAGE;
         Ok(Piece { bound, offset: bound.bo_page * PAGE + into, len: len.min(bound.pages * PAGE - into) })
     }
@@ -188,17 +190,7 @@ impl Space {
     }
 }
 
-/// Returns `true` if a mapping permits an access. A mapping without a BO is PRT, where accesses have no effect.
-fn allows(bound: &Bound, access: Access) -> bool {
-    let Some(bo) = &bound.bo else { return access != Access::Fetch };
-    let needed = match access {
-        Access::Read | Access::Fetch => VaFlags::READABLE,
-        Access::Write => VaFlags::WRITEABLE,
-    };
-    bound.flags.contains(needed) && bo.is_reachable() && (access != Access::Write || bo.is_writable())
-}
-
-impl Memory for Space {
+impl<F: Find> Memory for Space<F> {
     fn read(&self, va: GpuVa, out: &mut [u8]) -> Result<(), PageFault> {
         self.walk(va, out.len() as u64, Access::Read, |done, piece| {
             let part = &mut out[done as usize..(done + piece.len) as usize];
@@ -312,7 +304,11 @@ impl Memory for Space {
     }
 
     fn shared(&self) -> Option<&(dyn Memory + Sync)> {
-        Some(self)
+        F::shared(self)
+    }
+
+    fn on_thread(&self, work: &mut dyn FnMut(&dyn Memory)) -> bool {
+        F::on_thread(self, work)
     }
 
     fn write(&self, va: GpuVa, data: &[u8]) -> Result<(), PageFault> {

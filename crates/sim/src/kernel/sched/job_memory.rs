@@ -93,6 +93,10 @@ impl<M: Memory + ?Sized, J: Job + ?Sized> amdgpu_waves::Memory for JobMemory<'_,
         self.job.is_cancelled()
     }
 
+    fn on_thread(&self, work: &mut dyn FnMut(&dyn amdgpu_waves::Memory)) -> bool {
+        self.memory.on_thread(&mut |memory| work(&JobMemory { memory, job: self.job, code: self.code }))
+    }
+
     fn code_cache(&self) -> Option<&CodeCache> {
         self.code
     }

@@ -27,7 +27,8 @@ use crate::{
         },
         mm::{
             bo::{Bo, PAGE, UserPages},
-            space::{Listed, Space},
+            mappings::Listed,
+            space::Space,
         },
         process::client,
         sched::{
