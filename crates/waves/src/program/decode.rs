@@ -39,7 +39,7 @@ pub(crate) fn action(shape: Shape, instruction: &Instruction) -> Result<Action, 
         && let Format::Exp | Format::Vexport | Format::Ldsdir | Format::Vdsdir | Format::Vinterp | Format::Vintrp =
             instruction.format()
     {
-        return graphics::action(instruction);
+        return graphics::action(shape, instruction);
     }
     match executor_of(instruction.op()) {
         Executor::Nothing => Ok(Action::Nothing),

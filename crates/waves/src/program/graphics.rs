@@ -1,8 +1,10 @@
 //! Exports and interpolation to steps.
 
+use amdgpu_hw::GfxLevel;
 use amdgpu_isa::{Field, Format, Instruction, Op};
 
 use super::{
+    shape::Shape,
     source::{Refusal, source},
     step::{Action, GraphicsStep, Interpolation, Source},
 };
@@ -33,7 +35,7 @@ impl GraphicsStep {
 }
 
 /// Decodes an export or an interpolation.
-pub(super) fn action(instruction: &Instruction) -> Result<Action, Refusal> {
+pub(super) fn action(shape: Shape, instruction: &Instruction) -> Result<Action, Refusal> {
     let field = |field| instruction.field(field);
     let (attribute, channel) = (field(Field::Attr) as u8, field(Field::Attrchan) as u8);
     let destination = field(Field::Vdst) as u16;
@@ -43,13 +45,20 @@ pub(super) fn action(instruction: &Instruction) -> Result<Action, Refusal> {
             if field(Field::Row) != 0 {
                 return Err(Refusal::NotExecuted("rows of exports belong to mesh shaders"));
             }
+            let mut sources = [Field::Vsrc0, Field::Vsrc1, Field::Vsrc2, Field::Vsrc3].map(|one| field(one) as u16);
+            // GFX6 looks at the first component alone to see whether depth, stencil and mask are exported: compilers switch it on with no
+            // register that is theirs. A source beyond those that a wave has is v0.
+            // Source: Southern Islands ISA, "Out-of-Range behavior"; Mesa 25.0.7 ACO's `export_mrtz`.
+            if shape.level == GfxLevel::Gfx6 && u32::from(sources[0]) >= shape.vgprs {
+                sources[0] = 0;
+            }
             GraphicsStep::Export {
                 target: field(Field::Tgt) as u8,
                 enabled: field(Field::En) as u8,
                 is_compressed: field(Field::Compr) != 0,
                 is_last: field(Field::Done) != 0,
                 is_valid_mask: field(Field::Vm) != 0,
-                sources: [Field::Vsrc0, Field::Vsrc1, Field::Vsrc2, Field::Vsrc3].map(|one| field(one) as u16),
+                sources,
             }
         }
         Format::Ldsdir | Format::Vdsdir if matches!(op, Op::LdsParamLoad | Op::DsParamLoad) => {
@@ -83,4 +92,31 @@ pub(super) fn action(instruction: &Instruction) -> Result<Action, Refusal> {
         }
         _ => return Err(Refusal::NotExecuted("loads of LDS dwords to all lanes are not executed")),
     })))
+}
+
+#[cfg(test)]
+mod tests {
+    use amdgpu_isa::WaveSize;
+
+    use super::super::decode::step;
+    use super::*;
+    use crate::outcome::Reason;
+
+    #[test]
+    fn an_export_of_gfx6_may_name_no_register_in_its_first_component() {
+        // exp mrtz v128, v0 compr, with the first component and the second half enabled.
+        let words = [0xf800_048d, 0x8080_0080];
+        let decoded = |level: GfxLevel, words: &[u32]| {
+            let shape = Shape { level, wave: WaveSize::Wave64, vgprs: 36, is_graphics: true };
+            step(shape, words).map(|step| match step.action {
+                Action::Graphics(step) => step.largest_vgpr(),
+                _ => None,
+            })
+        };
+        assert_eq!(decoded(GfxLevel::Gfx6, &words), Ok(Some(0)));
+        // The second has a register, and that of other generations has one in both.
+        let beyond = |register| Err(Reason::Register { register, allocated: 36 });
+        assert_eq!(decoded(GfxLevel::Gfx6, &[words[0], 0x8080_2500]), beyond(37));
+        assert_eq!(decoded(GfxLevel::Gfx7, &words), beyond(128));
+    }
 }
