@@ -197,11 +197,17 @@ impl RunningJob {
         hazards
     }
 
-    /// Checks that a job of GFX6 writes back what its shaders have stored: the kernel's flush at the end comes while they run.
+    /// Checks that a job of GFX6 writes back what its shaders have stored: the kernel's flush at the end comes while they run, unless PFP
+    /// has waited for them.
     ///
-    /// Source: Linux 6.12 `gfx_v6_0.c`, `gfx_v6_0_ring_emit_fence`, where SURFACE_SYNC is executed by PFP.
+    /// Source: Linux 6.12 `gfx_v6_0.c`, `gfx_v6_0_ring_emit_fence`, where SURFACE_SYNC is executed by PFP; Mesa 25.0.7
+    /// `src/gallium/drivers/radeonsi/si_gfx_cs.c`, `si_flush_gfx_cs`, which only waits.
     fn check_written(&self, at: &At) -> Option<Hazard> {
-        let (_, agent, place) = self.rules.written.filter(|_| at.level == GfxLevel::Gfx6)?;
+        let (stored, agent, place) = self.rules.written.filter(|_| at.level == GfxLevel::Gfx6)?;
+        let over = if agent == Agent::Draw { self.order.draws } else { self.order.shaders };
+        if at.is_gfx() && stored <= over && over <= self.order.pfp {
+            return None;
+        }
         let earlier = text::packet(&place, at.job, agent);
         let later = text::packet(&Place { packet: "the end of the job", ..at.place? }, at.job, Agent::Engine);
         let missing = "a flush of shaders, PFP_SYNC_ME and a write-back of L2 at the end of the job: those of the kernel come before \
