@@ -163,7 +163,7 @@ impl StageRunner {
         sink: &mut dyn FnMut(&InstructionHazard),
     ) -> Result<Vec<Export>, StageEnd> {
         let mut notes = std::mem::take(&mut self.notes);
-        let checker = Checker::new(self.shape, self.dispatch.program, memory, (sink, &mut notes));
+        let checker = Checker::new(self.shape, (self.dispatch.program, true), memory, (sink, &mut notes));
         let result = self.run_observed(wave, memory, &checker);
         drop(checker);
         self.notes = notes;

@@ -34,7 +34,8 @@ type Sink<'s> = &'s mut dyn FnMut(&InstructionHazard);
 pub fn run_checked(dispatch: &Dispatch, memory: &dyn Memory, limits: Limits, sink: Sink<'_>) -> Outcome {
     let shared = Shared::new(dispatch, limits);
     let mut notes = Notes::default();
-    let checker = Checker::new(dispatch.shape(), dispatch.program, memory, (sink, &mut notes));
+    let checker =
+        Checker::new(dispatch.shape(), (dispatch.program, dispatch.waves_per_group() > 1), memory, (sink, &mut notes));
     shared.work(memory, 0, shared.slots().min(limits.window.max(1)), &checker, None);
     shared.outcome(memory)
 }
@@ -93,15 +94,18 @@ pub(crate) struct Checker<'c> {
     shape: Shape,
     /// The address of the first instruction.
     first: u64,
+    /// `true` if waves share LDS.
+    shares_lds: bool,
     memory: &'c dyn Memory,
     state: RefCell<State<'c>>,
 }
 
 impl<'c> Checker<'c> {
-    /// Begins to watch waves of a program whose first instruction is at an address.
+    /// Begins to watch waves of a program whose first instruction is at an address, of which several may share LDS if it
+    /// `shares_lds`.
     pub(crate) fn new(
         shape: Shape,
-        first: u64,
+        (first, shares_lds): (u64, bool),
         memory: &'c dyn Memory,
         (sink, notes): (Sink<'c>, &'c mut Notes),
     ) -> Self {
@@ -109,6 +113,7 @@ impl<'c> Checker<'c> {
         Self {
             shape,
             first,
+            shares_lds,
             memory,
             state: RefCell::new(State { sink, notes, far: None, group, waves, current: None }),
         }
@@ -143,7 +148,8 @@ impl<'c> Checker<'c> {
     ) -> Option<&'k mut Living> {
         let (current, waves) = state;
         if current.as_ref().is_none_or(|(number, _)| *number != wave) {
-            let start = || Living { hazards: Hazards::new(self.shape), outstanding: Outstanding::default() };
+            let start =
+                || Living { hazards: Hazards::new(self.shape, self.shares_lds), outstanding: Outstanding::default() };
             let living = waves.remove(&wave).unwrap_or_else(start);
             if let Some((before, living)) = current.replace((wave, living)) {
                 waves.insert(before, living);

@@ -58,6 +58,8 @@ impl fmt::Display for InstructionHazard {
 #[derive(Debug)]
 pub(super) struct Hazards {
     own: Own,
+    /// `true` if the wave shares LDS with others.
+    has_others: bool,
     /// The address of a store to LDS for which nothing has waited.
     stored: Option<u64>,
 }
@@ -73,8 +75,8 @@ enum Own {
 }
 
 impl Hazards {
-    /// Returns the state of a wave that starts.
-    pub(super) fn new(shape: Shape) -> Self {
+    /// Returns the state of a wave that starts, which shares LDS with others if it `has_others`.
+    pub(super) fn new(shape: Shape, has_others: bool) -> Self {
         let own = match shape.level {
             GfxLevel::Gfx6 | GfxLevel::Gfx7 | GfxLevel::Gfx8 | GfxLevel::Gfx9 => {
                 Own::Old(Box::new(Old::new(shape.level)))
@@ -83,7 +85,7 @@ impl Hazards {
             GfxLevel::Gfx10_3 => Own::None,
             _ => Own::Gfx11(Box::new(Gfx11::new(shape.level, shape.wave == WaveSize::Wave64, shape.is_graphics))),
         };
-        Self { own, stored: None }
+        Self { own, has_others, stored: None }
     }
 
     /// Returns the hazard of the next instruction of a wave, and remembers the instruction.
@@ -97,9 +99,12 @@ impl Hazards {
         own.or_else(|| self.barrier(pc, traits))
     }
 
-    /// Looks for stores to LDS that may not be over when other waves pass a barrier.
+    /// Looks for stores to LDS that may not be over when other waves pass a barrier. Those of one wave are in order.
+    ///
+    /// Source: Mesa 25.0.7 `src/amd/compiler/aco_insert_waitcnt.cpp`, `perform_barrier`, which waits for nothing that other waves do not
+    /// see; a barrier alone may be left, as in kernels of OpenCL for work-groups of 64.
     fn barrier(&mut self, pc: u64, traits: &Traits) -> Option<Found> {
-        if traits.stores_lds {
+        if traits.stores_lds && self.has_others {
             self.stored = Some(pc);
         } else if traits.drains[2] {
             self.stored = None;
@@ -140,12 +145,25 @@ mod tests {
     /// Returns the rules that lines of text break, which waves need not be able to execute.
     fn broken(level: GfxLevel, lines: &[&str]) -> Vec<&'static str> {
         let shape = Shape { level, wave: WaveSize::Wave64, vgprs: 256, is_graphics: true };
-        let mut hazards = Hazards::new(shape);
+        let mut hazards = Hazards::new(shape, true);
         let steps = lines.iter().enumerate().filter_map(|(pc, line)| {
             let instruction = assemble(level, shape.wave, line).expect(line);
             hazards.step(4 * pc as u64, &traits(shape, &instruction).expect(line))
         });
         steps.map(|found| found.rule.name).collect()
+    }
+
+    #[test]
+    fn stores_to_lds_are_over_before_a_barrier_for_other_waves() {
+        for (level, lines) in [
+            (GfxLevel::Gfx9, ["ds_write_b32 v1, v2", "s_waitcnt lgkmcnt(0)", "s_barrier"]),
+            (GfxLevel::Gfx10_3, ["ds_write_b32 v1, v2", "s_waitcnt lgkmcnt(0)", "s_barrier"]),
+            (GfxLevel::Gfx12, ["ds_store_b32 v1, v2", "s_wait_dscnt 0x0", "s_barrier_signal -1"]),
+        ] {
+            let [store, wait, barrier] = lines;
+            assert_eq!(broken(level, &[store, barrier]), ["BarrierWithoutWait"], "{level}");
+            assert_eq!(broken(level, &[store, wait, barrier]), [""; 0], "{level}");
+        }
     }
 
     #[test]
