@@ -122,7 +122,7 @@ impl SimDevice {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn hazards(&self) -> Vec<HazardReport> {
-        self.gpu.board.caches.as_ref().map(Caches::reports).unwrap_or_default()
+        self.gpu.board.caches().map(Caches::reports).unwrap_or_default()
     }
 
     /// Returns what became of the stream without each of its cache operations and waits, with
@@ -137,7 +137,7 @@ impl SimDevice {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn trials(&self) -> Vec<TrialReport> {
-        self.gpu.board.caches.as_ref().map(Caches::trials).unwrap_or_default()
+        self.gpu.board.caches().map(Caches::trials).unwrap_or_default()
     }
 
     /// Replaces the executor of shaders, starting with the next draw or dispatch. The default is the simulator's interpreter for

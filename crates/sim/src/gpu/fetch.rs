@@ -41,7 +41,7 @@ impl Frame {
             self.load_pages(env);
         }
         env.job.fetched(ib, &self.dwords);
-        if let Some(observer) = env.observer {
+        if let Some(observer) = env.observer() {
             observer.fetched(ib);
         }
     }

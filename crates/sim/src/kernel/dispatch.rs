@@ -75,7 +75,7 @@ impl Entry {
     pub(crate) fn run(&self, file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
         self.permit(file)?;
         let handled = (self.handler)(file, bytes);
-        if let (Ok(()), Some(caches)) = (handled, &file.gpu.board.caches) {
+        if let (Ok(()), Some(caches)) = (handled, file.gpu.board.caches()) {
             caches.note_request(self.request.number());
         }
         handled

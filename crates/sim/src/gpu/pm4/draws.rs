@@ -174,7 +174,7 @@ impl Engine {
             Work::Dispatch(_) => self.state.tally.dispatches += 1,
         }
         tracing::trace!(place = %step.place(), ?work);
-        if let Some(observer) = step.port.env().observer {
+        if let Some(observer) = step.port.env().observer() {
             observer.signal(Signal::Work);
             let unset = self.unset(&work, step);
             if !unset.is_empty() {

@@ -281,7 +281,7 @@ impl Engine {
 
 /// Tells the observer of caches, if there is one.
 fn observe(step: &Step<'_, '_>, act: impl FnOnce(&dyn CacheObserver)) {
-    if let Some(observer) = step.port.env().observer {
+    if let Some(observer) = step.port.env().observer() {
         act(observer);
     }
 }

@@ -162,11 +162,11 @@ impl Engine {
 fn perform(work: &Work, state: &State, port: &Port<'_>) -> Result<(), Stop> {
     let (env, place) = (port.env(), port.place());
     let scene = Scene { state, memory: env.memory, place, job: env.job };
-    if let Some(observer) = env.observer {
+    if let Some(observer) = env.observer() {
         observer.shaders(true);
     }
     let ran = env.shaders.run(work, &scene);
-    if let Some(observer) = env.observer {
+    if let Some(observer) = env.observer() {
         observer.shaders(false);
     }
     ran.map_err(|unfinished| match unfinished {

@@ -119,7 +119,7 @@ impl Engine {
             let place = frame.place(target.into(), level, name);
             walk.budget.packet(place, walk.env)?;
             let port = walk.port(place);
-            if let Some(observer) = walk.env.observer {
+            if let Some(observer) = walk.env.observer() {
                 observer.packet(place);
             }
             tracing::trace!(%place, ?packet);

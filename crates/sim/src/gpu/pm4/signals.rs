@@ -165,7 +165,7 @@ impl Engine {
             _ if !stores => return refuse("names an address for an event that stores nothing"),
             Event::ZPASS_DONE | Event::PIXEL_PIPE_STAT_DUMP => {
                 self.store_sample_counts(va, port);
-                if let (Event::ZPASS_DONE, Some(observer)) = (event, port.env().observer) {
+                if let (Event::ZPASS_DONE, Some(observer)) = (event, port.env().observer()) {
                     observer.signal(Signal::SampleCounts);
                 }
             }

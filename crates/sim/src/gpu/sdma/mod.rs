@@ -48,7 +48,7 @@ fn level(frame: &mut Frame, state: &mut State, reads: &Reads<'_>, env: &Environm
         let place = frame.place(target, 1, name);
         budget.packet(place, env)?;
         let port = Port::new(env, &budget, place);
-        if let Some(observer) = env.observer {
+        if let Some(observer) = env.observer() {
             observer.packet(place);
         }
         tracing::trace!(%place, ?packet);

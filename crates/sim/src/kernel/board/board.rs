@@ -27,7 +27,7 @@ use crate::{
             shaders::ShaderSlot,
             skipped::Skipped,
         },
-        strict::Caches,
+        strict::{self, Caches},
         sync::events::{Events, Until},
         uevents::Uevents,
     },
@@ -54,7 +54,7 @@ pub(crate) struct Board {
     /// Counts of hardware errors, and lasting faults.
     pub(crate) health: Health,
     /// The model of the caches, in the strict mode.
-    pub(crate) caches: Option<Caches>,
+    caches: Option<Caches>,
     /// The chip, for the tiling of images.
     pub(crate) tiling: Option<amdgpu_surface::Chip>,
 }
@@ -87,6 +87,11 @@ impl Board {
             caches: Caches::new(profile.gfx_level, &profile.name, options.strictness),
             tiling: tiling(profile),
         }
+    }
+
+    /// Returns the model of the caches, in the strict mode.
+    pub(crate) fn caches(&self) -> Option<&Caches> {
+        self.caches.as_ref().filter(|_| strict::IS_BUILT)
     }
 
     /// Waits while the computer sleeps.

@@ -185,7 +185,7 @@ impl<'b> Batch<'b> {
 
     /// Reports what is missing before a packet, in the strict mode.
     fn check(&self, item: &Item<'_>, dwords: &[u32]) {
-        let Some(caches) = &self.queue.board.caches else { return };
+        let Some(caches) = self.queue.board.caches() else { return };
         if let Some((packet, missing)) = self.discipline.borrow_mut().check(item, dwords, self.target) {
             caches.report_ring(&format!("{packet} in the ring of a user queue, {}", self.target), missing);
         }

@@ -382,7 +382,7 @@ impl RingState {
 
     /// Executes the IBs of a job one after the other.
     fn follow(&self, engine: &mut Processor, job: &Job, running: &Running<'_>) -> Result<(), Halt> {
-        if let (Some(caches), Some(target)) = (&self.board.caches, self.executor.target()) {
+        if let (Some(caches), Some(target)) = (self.board.caches(), self.executor.target()) {
             let memory = Checked::new(&job.space, caches, target, &self.submitted(job));
             job.fence.set_job(memory.number());
             return self.follow_strictly(engine, job, running, memory);
@@ -776,13 +776,13 @@ impl gpu::Job for Running<'_> {
     }
 
     fn hazard(&self, hazard: &InstructionHazard, place: Place) {
-        if let Some(caches) = &self.shared.board.caches {
+        if let Some(caches) = self.shared.board.caches() {
             caches.report_instruction(hazard, &place);
         }
     }
 
     fn is_checked(&self) -> bool {
-        self.shared.board.caches.is_some()
+        self.shared.board.caches().is_some()
     }
 
     fn fetched(&self, ib: Ib, dwords: &[u32]) {
