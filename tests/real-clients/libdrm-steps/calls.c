@@ -1,4 +1,4 @@
-/* Makes calls of a libdrm_amdgpu: calls KIND COUNT [ALIVE]. KIND is memory, raw2 or submit. */
+/* Makes calls of a libdrm_amdgpu: calls KIND COUNT [ALIVE]. KIND is memory, map, raw2 or submit. */
 #include <amdgpu.h>
 #include <amdgpu_drm.h>
 #include <fcntl.h>
@@ -43,6 +43,17 @@ static void memory(amdgpu_device_handle dev, unsigned count, unsigned alive)
     }
 }
 
+static void map(amdgpu_device_handle dev, unsigned count)
+{
+    struct memory one;
+    void *address;
+    make(dev, &one, 65536);
+    for (unsigned i = 0; i < count; i++)
+        if (amdgpu_bo_cpu_map(one.bo, &address) || amdgpu_bo_cpu_unmap(one.bo))
+            exit(1);
+    end(dev, &one, 65536);
+}
+
 int main(int argc, char **argv)
 {
     uint32_t major, minor;
@@ -61,6 +72,8 @@ int main(int argc, char **argv)
     struct amdgpu_cs_request request = { .ip_type = AMDGPU_HW_IP_GFX, .number_of_ibs = 1, .ibs = &ib };
     if (strcmp(argv[1], "memory") == 0)
         memory(dev, count, alive);
+    else if (strcmp(argv[1], "map") == 0)
+        map(dev, count);
     else if (strcmp(argv[1], "raw2") == 0)
         for (unsigned i = 0; i < count; i++)
             amdgpu_cs_submit_raw2(dev, context, 0, 1, &chunk, &sequence);

@@ -10,8 +10,34 @@ use crate::{
     device::Device,
 };
 
-/// Number of chunks for which nothing is allocated.
-const FEW: usize = 16;
+/// Number of chunks, IBs or dependencies for which nothing is allocated.
+pub(super) const FEW: usize = 8;
+
+/// Puts values into an array: the one of the caller's stack, or, if it is too short, one on the heap. A vector with room inside would
+/// be moved as a whole, which takes longer than all the rest of a submission.
+///
+/// # Errors
+///
+/// That of a value, or ENOMEM.
+#[inline]
+pub(super) fn gather<'a, T>(
+    few: &'a mut [T],
+    many: &'a mut Vec<T>,
+    count: usize,
+    values: impl Iterator<Item = Answer<T>>,
+) -> Answer<&'a [T]> {
+    if count <= few.len() {
+        for (place, value) in few.iter_mut().zip(values) {
+            *place = value?;
+        }
+        return Ok(&few[..count]);
+    }
+    many.try_reserve_exact(count).map_err(|_| Failure::NO_MEMORY)?;
+    for value in values {
+        many.push(value?);
+    }
+    Ok(many)
+}
 
 /// Submits the chunks at some addresses, and returns the sequence number.
 ///
@@ -25,31 +51,9 @@ pub(super) unsafe fn submit(
     list: u32,
     chunks: impl ExactSizeIterator<Item = u64>,
 ) -> Answer<u64> {
-    let count = chunks.len();
-    if count > FEW {
-        let mut addresses = Vec::new();
-        addresses.try_reserve_exact(count).map_err(|_| Failure::NO_MEMORY)?;
-        addresses.extend(chunks);
-        // SAFETY: the caller's promise.
-        return unsafe { request(device, context, list, &addresses) };
-    }
-    // Not a vector with room inside, whose bookkeeping takes longer than all the rest of a submission.
-    let mut addresses = [0; FEW];
-    for (place, chunk) in addresses.iter_mut().zip(chunks) {
-        *place = chunk;
-    }
-    // SAFETY: the caller's promise.
-    unsafe { request(device, context, list, &addresses[..count]) }
-}
-
-/// Makes the request.
-///
-/// # Safety
-///
-/// The requirements of [`submit`].
-#[inline]
-unsafe fn request(device: &Device, context: &Context, list: u32, addresses: &[u64]) -> Answer<u64> {
-    let num_chunks = u32::try_from(addresses.len()).map_err(|_| Failure::INVALID)?;
+    let num_chunks = u32::try_from(chunks.len()).map_err(|_| Failure::INVALID)?;
+    let (mut few, mut many) = ([0; FEW], Vec::new());
+    let addresses = gather(&mut few, &mut many, chunks.len(), chunks.map(Ok))?;
     let mut argument = Cs {
         ctx_id: context.id(),
         bo_list_handle: list,

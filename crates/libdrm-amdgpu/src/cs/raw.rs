@@ -40,14 +40,11 @@ extern "C" fn amdgpu_cs_submit_raw(
     chunks: Array<CsChunk>,
     sequence: Out<u64>,
 ) -> c_int {
-    entry(|| {
-        if count == 0 {
-            return Err(Failure::INVALID);
-        }
-        let list = list.get().map_or(0, List::handle);
-        sequence.put(submit_array(device.get()?, context.get()?, list, count, chunks)?);
-        Ok(())
-    })
+    if count == 0 {
+        return entry(|| Err(Failure::INVALID));
+    }
+    let list = list.get().map_or(0, List::handle);
+    amdgpu_cs_submit_raw2(device, context, list, count, chunks, sequence)
 }
 
 /// Submits chunks with a list of the kernel.

@@ -3,16 +3,18 @@
 use std::ffi::c_int;
 
 use amdgpu_winsys::uapi::{CsChunk, CsChunkDep, CsChunkFence, CsChunkIb, chunk_id};
-use smallvec::SmallVec;
 
-use super::{chunks::submit, context::Context, fence::CsFence, raw::FenceInfo, ring::Ring};
+use super::{
+    chunks::{FEW, gather, submit},
+    context::Context,
+    fence::CsFence,
+    raw::FenceInfo,
+    ring::Ring,
+};
 use crate::{
     bo::List,
     border::{Answer, Array, CValue, Failure, Handle, Items, entry},
 };
-
-/// Number of IBs and chunks for which nothing is allocated.
-const FEW: usize = 4;
 
 /// The structure `amdgpu_cs_ib_info` of the header.
 #[repr(C)]
@@ -76,25 +78,38 @@ fn submit_one(context: &Context, request: &CsRequest, requests: Items<CsRequest>
     if request.ip_instance != 0 {
         return Err(Failure::INVALID);
     }
-    let ibs = ibs(request)?;
+    let (mut few_ibs, mut many_ibs) = ([CsChunkIb::ZEROED; FEW], Vec::new());
+    let count = request.number_of_ibs as usize;
+    let infos = request.ibs.of(count)?.iter().map(|info| Ok(ib(request, &info)));
+    let ibs = gather(&mut few_ibs, &mut many_ibs, count, infos)?;
     let user_fence = if request.fence_info.bo.is_null() { None } else { Some(request.fence_info.chunk()?) };
-    let dependencies = dependencies(request)?;
+    let (mut few_fences, mut many_fences);
+    let dependencies = match request.number_of_dependencies as usize {
+        0 => &[],
+        count => {
+            (few_fences, many_fences) = ([CsChunkDep::ZEROED; FEW], Vec::new());
+            let fences = request.dependencies.of(count)?.iter().map(|fence| fence.dependency());
+            gather(&mut few_fences, &mut many_fences, count, fences)?
+        }
+    };
 
     // Until the kernel has answered, so that the sequence numbers of a ring are in order.
     let mut rings = context.rings();
-    let mut signals = SmallVec::<[CsChunkDep; FEW]>::new();
-    if !rings.waiting.is_empty() {
+    let signals: Vec<_> = if rings.waiting.is_empty() {
+        Vec::new()
+    } else {
         let mine = rings.waiting.extract_if(.., |&mut (waiting, _)| waiting == ring.index());
-        signals.extend(mine.filter_map(|(_, semaphore)| semaphore.reset()));
-    }
-    let mut chunks: SmallVec<[CsChunk; FEW]> = with_room(ibs.len().saturating_add(3))?;
-    chunks.extend(ibs.iter().map(|ib| chunk(chunk_id::IB, std::slice::from_ref(ib))));
-    chunks.extend(user_fence.as_ref().map(|fence: &CsChunkFence| chunk(chunk_id::FENCE, std::slice::from_ref(fence))));
-    for fences in [&dependencies[..], &signals[..]] {
-        if !fences.is_empty() {
-            chunks.push(chunk(chunk_id::DEPENDENCIES, fences));
-        }
-    }
+        mine.filter_map(|(_, semaphore)| semaphore.reset()).collect()
+    };
+    let others = [
+        user_fence.as_ref().map(|fence: &CsChunkFence| chunk(chunk_id::FENCE, std::slice::from_ref(fence))),
+        (!dependencies.is_empty()).then(|| chunk(chunk_id::DEPENDENCIES, dependencies)),
+        (!signals.is_empty()).then(|| chunk(chunk_id::DEPENDENCIES, &signals)),
+    ];
+    let (mut few_chunks, mut many_chunks) = ([CsChunk::ZEROED; FEW], Vec::new());
+    let count = ibs.len().saturating_add(others.iter().flatten().count());
+    let bodies = ibs.iter().map(|ib| chunk(chunk_id::IB, std::slice::from_ref(ib)));
+    let chunks = gather(&mut few_chunks, &mut many_chunks, count, bodies.chain(others.into_iter().flatten()).map(Ok))?;
     let addresses = chunks.iter().map(|chunk| std::ptr::from_ref(chunk).expose_provenance() as u64);
     let list = request.resources.get().map_or(0, List::handle);
     // SAFETY: the chunks and their payloads are here until the end of the function.
@@ -105,41 +120,17 @@ fn submit_one(context: &Context, request: &CsRequest, requests: Items<CsRequest>
     Ok(())
 }
 
-/// Makes an array that is empty and has room, on the heap only if it is for more than a few.
-#[inline]
-fn with_room<T>(count: usize) -> Answer<SmallVec<[T; FEW]>> {
-    let mut array = SmallVec::new();
-    if count > FEW {
-        array.try_reserve(count).map_err(|_| Failure::NO_MEMORY)?;
-    }
-    Ok(array)
-}
-
-fn ibs(request: &CsRequest) -> Answer<SmallVec<[CsChunkIb; FEW]>> {
-    let count = request.number_of_ibs as usize;
-    let infos = request.ibs.of(count)?;
-    let mut ibs = with_room(count)?;
-    ibs.extend(infos.iter().map(|ib| CsChunkIb {
+/// Converts to the kernel's structure.
+fn ib(request: &CsRequest, info: &IbInfo) -> CsChunkIb {
+    CsChunkIb {
         pad: 0,
-        flags: ib.flags as u32,
-        va_start: ib.ib_mc_address,
-        ib_bytes: ib.size.wrapping_mul(4),
+        flags: info.flags as u32,
+        va_start: info.ib_mc_address,
+        ib_bytes: info.size.wrapping_mul(4),
         ip_type: request.ip_type,
         ip_instance: request.ip_instance,
         ring: request.ring,
-    }));
-    Ok(ibs)
-}
-
-fn dependencies(request: &CsRequest) -> Answer<SmallVec<[CsChunkDep; FEW]>> {
-    let count = request.number_of_dependencies as usize;
-    let mut dependencies = with_room(count)?;
-    if count > 0 {
-        for fence in request.dependencies.of(count)?.iter() {
-            dependencies.push(fence.dependency()?);
-        }
     }
-    Ok(dependencies)
 }
 
 /// Describes a payload.
