@@ -69,6 +69,11 @@ impl PageFault {
             // GFX6 to GFX8 name the channel of the texture cache.
             return Some(Accessor::ShaderMemory);
         }
+        let is_fixed = ["CB", "DB", "CB/DB", "IA", "WD", "GE1", "GE2", "PA"].contains(&name.as_str());
+        // Nothing draws in ROCm's address spaces: a field that is 0 names the first client of the list.
+        if is_fixed && self.is_rocm() {
+            return None;
+        }
         Some(match name.as_str() {
             "TCP" => Accessor::ShaderMemory,
             "SQC (data)" => Accessor::ShaderScalar,
@@ -78,7 +83,7 @@ impl PageFault {
             _ if is_any(&["VCN", "UVD", "VCE", "JPEG"]) => Accessor::Video,
             _ if is_any(&["DCE", "DCN", "DMC"]) => Accessor::Display,
             _ if is_any(&["MP0", "MP1", "RLC"]) => Accessor::Firmware,
-            "CB" | "DB" | "CB/DB" | "IA" | "WD" | "GE1" | "GE2" | "PA" => Accessor::FixedFunction,
+            _ if is_fixed => Accessor::FixedFunction,
             _ => Accessor::Other,
         })
     }

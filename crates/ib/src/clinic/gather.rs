@@ -104,6 +104,7 @@ impl Gatherer {
             }
             Message::Frame(at) => return self.blocked_at(line, at, place),
             Message::Killed { .. } if self.find(None).is_none() => return,
+            Message::LetGo if !self.is_removed(line.stamp) => return,
             _ => {}
         }
         self.narrow(line, &message);
@@ -214,6 +215,15 @@ impl Gatherer {
     fn forget(&mut self) {
         (self.kernel, self.last_stamp, self.bridge, self.lead) = (Kernel::default(), None, None, None);
         (self.oops, self.blocked, self.lost) = (None, None, Vec::new());
+    }
+
+    /// Returns `true` if the slot told just now that its card is gone.
+    fn is_removed(&self, stamp: Option<Stamp>) -> bool {
+        self.bridge.as_ref().is_some_and(|bridge| {
+            let gap = stamp.zip(bridge.stamp).and_then(|(now, then)| now.since(then));
+            ["Link Down", "Card not present"].iter().any(|what| bridge.text.contains(what))
+                && gap.is_none_or(|gap| gap.abs() < CASCADE)
+        })
     }
 
     /// Adds the function in which the kernel failed, if it is one of the graphics drivers.
@@ -684,6 +694,10 @@ fn apply(
         Message::Unreachable(text) => {
             event(incident, Kind::Unreachable, short(text), None);
             incident.end = End::Failed;
+        }
+        Message::LetGo => {
+            event(incident, Kind::Unreachable, "the slot reports that the card is gone".to_owned(), None);
+            incident.end = End::Removed;
         }
         Message::AllOnes(text) => event(incident, Kind::AllOnes, short(text), None),
         Message::BusError(text) => event(incident, Kind::Bridge, short(text), None),

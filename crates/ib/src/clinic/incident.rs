@@ -206,6 +206,8 @@ pub(crate) enum End {
     Recovered,
     /// The reset failed.
     Failed,
+    /// The card was removed, and the driver let go of it.
+    Removed,
     /// The kernel gave the device up and leaves its recovery to user space.
     Wedged,
     /// The kernel does not recover the GPU.

@@ -130,6 +130,8 @@ pub(crate) enum Message<'t> {
     Unreachable(&'t str),
     /// A bus bridge reports trouble, whose device may be another one.
     Bridge(&'t str),
+    /// The driver lets go of the GPU: after the card was removed, or because somebody asked for it.
+    LetGo,
     /// The memory or another part reports an uncorrectable error.
     HardwareError(&'t str),
     /// A queue of ROCm is stuck.
@@ -541,6 +543,9 @@ fn start_with_f(text: &str) -> Option<Message<'_>> {
     }
     if text.starts_with("Fatal error during GPU init") {
         return Some(M::NotStarted { text });
+    }
+    if text.starts_with("finishing device") {
+        return Some(M::LetGo);
     }
     if let Some(error) = rest("Failed to initialize parser ").or_else(|| rest("Failed to process the buffer list ")) {
         return Some(M::Refused { error: last_number(error)? });

@@ -62,7 +62,7 @@ pub(crate) fn page(diagnosis: &Diagnosis, is_verbose: bool) -> String {
 fn weight(incident: &Incident) -> u8 {
     match incident.end {
         End::PowerOff => 6,
-        End::Failed | End::Wedged | End::Disabled => 5,
+        End::Failed | End::Removed | End::Wedged | End::Disabled => 5,
         End::Full => 4,
         End::Unknown if incident.is_hang() => 3,
         End::Ring | End::Recovered => 2,

@@ -809,6 +809,9 @@ fn endless_wait(incident: &Incident) -> Option<Cause> {
     )
 }
 
+/// The test that tells long work from an endless one where the kernel's time-out is short.
+const SLOW_OR_ENDLESS: &str = "tell slow from endless: boot with amdgpu.lockup_timeout=10000 and repeat it";
+
 /// The first jobs of a ring hang because of the ring, more often than because of the work.
 fn first_jobs(incident: &Incident) -> Option<Cause> {
     const FEW: u32 = 32;
@@ -816,6 +819,7 @@ fn first_jobs(incident: &Incident) -> Option<Cause> {
     let ring = incident.ring().filter(|_| incident.work.shader.is_none())?;
     let (signaled, _) = ring.jobs.filter(|(signaled, _)| *signaled < FEW)?;
     let after = incident.faults.iter().find(|fault| fault.is_after_reset && fault.vmid == Some(0));
+    let is_short = incident.kernel.is_short(ring.kind());
     let fault = after.map_or(
         "",
         |_| "; the page fault of VMID 0 follows the reset and is its consequence, no null pointer of the program",
@@ -825,9 +829,14 @@ fn first_jobs(incident: &Incident) -> Option<Cause> {
             .blame(Blame::Unknown, format!("nothing points to memory accesses of {}", who(incident)))
             .lines([ring.place])
             .lines(after.map(|fault| fault.place))
-            .also("a first shader that never ends")
+            .also(if is_short {
+                "a first job that never ends, or that takes longer than the time-out of 2 s"
+            } else {
+                "a first shader that never ends"
+            })
             .next(format!("update the firmware package and the kernel; repeat it without {}", who(incident))),
     )
+    .map(|cause| if is_short { cause.next(SLOW_OR_ENDLESS) } else { cause })
 }
 
 fn long_work(incident: &Incident) -> Option<Cause> {
@@ -857,7 +866,7 @@ fn long_work(incident: &Incident) -> Option<Cause> {
         )
         .lines([ring.place])
         .also("an endless loop in a shader: if a small batch hangs as well, it is a loop")
-        .next("tell slow from endless: boot with amdgpu.lockup_timeout=10000 and repeat it")
+        .next(SLOW_OR_ENDLESS)
         .next("submit smaller batches, or use a compute queue where nothing else waits"),
     )
 }

@@ -64,6 +64,10 @@ impl Incident {
                     ),
                 }
             }
+            End::Removed => of(
+                "removed",
+                "the driver let go of the GPU: programs lost it; it starts anew when the card is back (for an external box: plug it in again)",
+            ),
             End::Wedged => State { name: "wedged", text: wedged(self.recovery.as_deref()) },
             End::Unknown if self.recovery.is_some() => of(
                 "unknown",

@@ -268,6 +268,63 @@ fn a_process_without_a_name_is_called_by_its_number() {
 }
 
 #[test]
+fn a_card_that_leaves_its_slot_is_told_of_and_one_that_is_unbound_is_not() {
+    let unplugged = "[  500.000000] pcieport 0000:00:07.0: pciehp: Slot(12): Link Down\n\
+                     [  500.000100] pcieport 0000:00:07.0: pciehp: Slot(12): Card not present\n\
+                     [  500.100000] amdgpu 0000:3f:00.0: amdgpu: amdgpu: finishing device.\n\
+                     [  500.200000] [drm] amdgpu: ttm finalized\n";
+    let incident = only(unplugged);
+    let found = cause(&incident);
+    assert_eq!((found.class, found.confidence, found.blame.0), (Class::LinkLost, Confidence::Certain, Blame::No));
+    assert_eq!((incident.state().name, found.lines.len()), ("removed", 2));
+    assert_eq!(incident.gpu.map(|gpu| gpu.to_string()).as_deref(), Some("0000:3f:00.0"));
+    // Whoever unloads the module lets go of the GPU, too; and another slot may lose its card a minute before.
+    let unbound: String = unplugged.lines().skip(2).map(|line| format!("{line}\n")).collect();
+    assert!(incidents(unbound.as_bytes()).is_empty());
+    assert!(incidents(unplugged.replace("500.1000", "570.1000").as_bytes()).is_empty());
+    let corrected =
+        unplugged.replace("pciehp: Slot(12): Link Down", "AER: Uncorrected error").replace("Card not present", "x");
+    assert!(incidents(corrected.as_bytes()).is_empty());
+}
+
+#[test]
+fn nothing_draws_in_an_address_space_of_rocm() {
+    let lines = |vmid: u32, status: u32| {
+        format!(
+            "[  600.1] amdgpu 0000:83:00.0: amdgpu: [gfxhub0] no-retry page fault (src_id:0 ring:0 vmid:{vmid} pasid:32780)\n\
+             [  600.2] amdgpu 0000:83:00.0: amdgpu:  for process python3 pid 8000 thread python3 pid 8000)\n\
+             [  600.3] amdgpu 0000:83:00.0: amdgpu:   in page starting at address 0x00007f2200000000 from IH client 0x1b (UTCL2)\n\
+             [  600.4] amdgpu 0000:83:00.0: amdgpu: VM_L2_PROTECTION_FAULT_STATUS:{status:#010x}\n"
+        )
+    };
+    let of_rocm = only(&lines(8, 0x0080_0030));
+    assert!(cause(&of_rocm).text.starts_with("work of python3 made a read"), "{}", cause(&of_rocm).text);
+    assert!(!of_rocm.faults[0].text().contains(" by "), "{}", of_rocm.faults[0].text());
+    let of_graphics = only(&lines(3, 0x0030_0030));
+    assert!(cause(&of_graphics).text.starts_with("drawing of python3 made a read"), "{}", cause(&of_graphics).text);
+}
+
+/// With two seconds the first work of a program after the start of the machine is long enough.
+#[test]
+fn a_first_job_may_be_long_where_the_time_out_is_short() {
+    let lines = |release: &str| {
+        format!(
+            "[    0.000000] Linux version {release}\n\
+             [  180.000000] amdgpu 0000:03:00.0: amdgpu: ring comp_1.0.0 timeout, signaled seq=10, emitted seq=11\n\
+             [  180.000010] amdgpu 0000:03:00.0: amdgpu:  Process llama-cli pid 300 thread llama-cli pid 301\n\
+             [  180.000020] amdgpu 0000:03:00.0: amdgpu: Starting comp_1.0.0 ring reset\n\
+             [  180.010000] amdgpu 0000:03:00.0: amdgpu: Ring comp_1.0.0 reset succeeded\n"
+        )
+    };
+    let (new, old) = (cause(&only(&lines("7.2.0-1"))), cause(&only(&lines("6.12.0-1"))));
+    assert_eq!((new.class, old.class), (Class::Unknown, Class::Unknown));
+    let tells = |found: &super::rules::Cause| {
+        (found.also.join(" ").contains("2 s"), found.next.join(" ").contains("lockup_timeout"))
+    };
+    assert_eq!((tells(&new), tells(&old)), ((true, true), (false, false)), "{new:?}");
+}
+
+#[test]
 fn all_json_forms_of_the_journal_and_utf16_give_the_same() {
     let source = log!("write-to-read-only");
     let entry = |line: &str| {
