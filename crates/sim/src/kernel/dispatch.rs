@@ -190,7 +190,7 @@ fn newer_line(number: u8) -> Option<(Features, Entry)> {
     })
 }
 
-/// Returns the entry of a request of drivers that set no modes, which are no more. Their numbers are still permitted, but do nothing.
+/// Returns the entry of a request of old drivers, which are no more. Their numbers are still permitted, but do nothing.
 ///
 /// Source: Linux 6.12 `drm_ioctl.c`, `drm_noop` and `drm_invalid_op`.
 fn legacy_line(number: u8) -> Option<Entry> {
@@ -205,6 +205,9 @@ fn legacy_line(number: u8) -> Option<Entry> {
         0x28 => primary(Request::read_write::<u32>(b'd', number), "RM_DRAW", Access::LEGACY, nothing),
         0x2c => primary(Request::write::<[u32; 2]>(b'd', number), "FINISH", NAMES, nothing),
         0x3f => primary(Request::write::<[u64; 3]>(b'd', number), "UPDATE_DRAW", Access::LEGACY, nothing),
+        // The number of a connector and a mode, which are copied all the same.
+        0xa8 => primary(Request::read_write::<[u32; 18]>(b'd', number), "MODE_ATTACHMODE", Access::MASTER, nothing),
+        0xa9 => primary(Request::read_write::<[u32; 18]>(b'd', number), "MODE_DETACHMODE", Access::MASTER, nothing),
         _ => return None,
     })
 }
@@ -243,7 +246,7 @@ fn line(number: u8) -> Option<Entry> {
         0x0b => primary(uapi::GemOpen::REQUEST, "GEM_OPEN", NAMES, names::open),
         0x0c => render::<GetCap>(core::get_cap),
         0x0d => primary(uapi::SetClientCap::REQUEST, "SET_CLIENT_CAP", Access::PRIMARY, caps::set),
-        0x10 | 0x12 | 0x13 | 0x27 | 0x28 | 0x2c | 0x3f => return legacy_line(number),
+        0x10 | 0x12 | 0x13 | 0x27 | 0x28 | 0x2c | 0x3f | 0xa8 | 0xa9 => return legacy_line(number),
         0x11 => primary(uapi::AUTH_MAGIC, "AUTH_MAGIC", Access::MASTER, primary::auth_magic),
         0x1e => primary(uapi::SET_MASTER, "SET_MASTER", Access::PRIMARY, primary::set_master),
         0x1f => primary(uapi::DROP_MASTER, "DROP_MASTER", Access::PRIMARY, primary::drop_master),
@@ -301,8 +304,6 @@ fn line(number: u8) -> Option<Entry> {
         0xbe => display::<ModeDestroyBlob>(blobs::destroy),
         0xce => primary(uapi::MODE_GETFB2, "MODE_GETFB2", modes(number), framebuffers::get_with_modifier),
         0xd0 => display::<ModeCloseFb>(framebuffers::close),
-        // ATTACHMODE and DETACHMODE do nothing in current kernels (`drm_noop`).
-        0xa8 | 0xa9 => primary(Request::bare(b'd', number), "MODE_ATTACHMODE", modes(number), |_, _| Ok(())),
         0xc6..=0xc9 => return lease_line(number),
         0xbf => render::<SyncobjCreate>(syncobj::create),
         0xc0 => render::<SyncobjDestroy>(syncobj::destroy),

@@ -353,6 +353,12 @@ fn requests_of_drivers_that_are_no_more_do_nothing_for_a_master_of_root() {
         assert_eq!(render.raw(request, &mut [0; 4]), Err(Errno::EACCES), "{request:?}");
         assert_eq!(root.bare(request), Err(Errno::EFAULT), "{request:?}");
     }
+    for number in [0xa8, 0xa9] {
+        let attach = Request::read_write::<[u32; 18]>(b'd', number);
+        assert_eq!(root.raw(attach, &mut [0; 72]), Ok(()), "{attach:?}");
+        assert_eq!(root.bare(attach), Err(Errno::EFAULT), "{attach:?}: the argument is copied all the same");
+        assert_eq!(guest.raw(attach, &mut [0; 72]), Err(Errno::EACCES), "{attach:?}");
+    }
     let finish = Request::write::<[u32; 2]>(b'd', 0x2c);
     assert_eq!(guest.raw(finish, &mut [0; 8]), Ok(()), "an authenticated file will do");
     assert_eq!(root.raw(Request::write::<Unique>(b'd', 0x10), &mut [0; 16]), Err(Errno::EINVAL));

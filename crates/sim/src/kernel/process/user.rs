@@ -16,6 +16,18 @@ use crate::kernel::client;
 /// The maximum size of an array in bytes. No valid request needs more.
 const MOST_BYTES: usize = 64 << 20;
 
+/// The largest array in bytes that the DRM core allocates for a request (`KMALLOC_MAX_SIZE` with pages of 4 KiB).
+const LARGEST_ARRAY: u64 = 4 << 20;
+
+/// Checks that the DRM core would allocate an array of so many elements.
+///
+/// # Errors
+///
+/// ENOMEM if it is too large. The kernel finds that before it looks at the address of the array.
+pub(crate) fn check_array<T>(count: u32) -> Result<(), Errno> {
+    if u64::from(count) * size_of::<T>() as u64 > LARGEST_ARRAY { Err(Errno::ENOMEM) } else { Ok(()) }
+}
+
 /// Reads `count` values.
 pub(crate) fn read_slice<T: FromBytes + IntoBytes + Clone>(address: u64, count: usize) -> Result<Vec<T>, Errno> {
     let bytes = count.checked_mul(size_of::<T>()).filter(|&bytes| bytes <= MOST_BYTES).ok_or(Errno::ENOMEM)?;

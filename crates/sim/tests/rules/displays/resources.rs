@@ -177,6 +177,21 @@ fn a_dumb_buffer_is_a_bo_with_aligned_rows() {
     }
 }
 
+// Checks R293.
+#[test]
+fn a_dumb_buffer_that_cannot_be_made_or_mapped_leaves_zeros() {
+    let file = primary(&device("navi21"));
+    for (width, height) in [(0, 1), (1, 0), (1 << 20, 1 << 20)] {
+        let request = ModeCreateDumb { width, height, bpp: 32, flags: 5, handle: 7, pitch: 8, size: 9 };
+        let mut asked = request;
+        assert_eq!(file.send(&mut asked), Err(Errno::EINVAL), "{width}");
+        assert_eq!(asked, ModeCreateDumb { handle: 0, pitch: 0, size: 0, ..request }, "{width}");
+    }
+    let mut map = ModeMapDumb { handle: 77, pad: 5, offset: 9 };
+    assert_eq!(file.send(&mut map), Err(Errno::ENOENT));
+    assert_eq!(map, ModeMapDumb { handle: 77, pad: 5, offset: 0 });
+}
+
 // Checks R162.
 #[test]
 fn the_edid_of_a_display_has_its_mode_and_its_size() {

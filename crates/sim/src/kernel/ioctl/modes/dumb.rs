@@ -1,11 +1,11 @@
 //! Dumb buffers: BOs for images whose layout the kernel chooses.
 //!
 //! Source: Linux 6.12 `drm_dumb_buffers.c`, `drm_mode_create_dumb`; `amdgpu_gem.c`, `amdgpu_mode_dumb_create` and
-//! `amdgpu_gem_align_pitch`.
+//! `amdgpu_gem_align_pitch`. Linux 7.2 `drm_mode_create_dumb_ioctl` and `drm_mode_mmap_dumb_ioctl` for what a failure leaves.
 
 use amdgpu_uapi::{
-    Answered as _, Errno, GemClose, GemCreate, GemCreateAnswer, GemCreateFlags, GemDomain, GemMmap, GemMmapAnswer,
-    ModeCreateDumb, ModeDestroyDumb, ModeMapDumb,
+    Answered as _, Errno, GemClose, GemCreate, GemCreateAnswer, GemCreateFlags, GemDomain, GemMmap, ModeCreateDumb,
+    ModeDestroyDumb, ModeMapDumb,
 };
 use zerocopy::IntoBytes as _;
 
@@ -29,9 +29,16 @@ fn aligned(width: u32, pixel_bytes: u32) -> Option<u32> {
     width.checked_next_multiple_of(multiple)
 }
 
-/// Performs MODE_CREATE_DUMB.
+/// Performs MODE_CREATE_DUMB. A failure leaves no handle, pitch or size in the argument.
 pub(crate) fn create(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let request: ModeCreateDumb = argument(bytes)?;
+    let made = make(file, request);
+    fill(bytes, &made.unwrap_or(ModeCreateDumb { handle: 0, pitch: 0, size: 0, ..request }))?;
+    made.map(drop)
+}
+
+/// Makes the BO and returns the request with its answers.
+fn make(file: &File, request: ModeCreateDumb) -> Result<ModeCreateDumb, Errno> {
     let ModeCreateDumb { height, width, bpp, .. } = request;
     if height == 0 || width == 0 || bpp == 0 {
         return Err(Errno::EINVAL);
@@ -49,16 +56,17 @@ pub(crate) fn create(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let mut create = GemCreate { bo_size: size, alignment: 0, domains: domains.bits(), domain_flags: flags.bits() };
     gem::create(file, create.as_mut_bytes()).map_err(|_| Errno::ENOMEM)?;
     let GemCreateAnswer { handle, .. } = create.answer();
-    fill(bytes, &ModeCreateDumb { handle, pitch, size, ..request })
+    Ok(ModeCreateDumb { handle, pitch, size, ..request })
 }
 
-/// Performs MODE_MAP_DUMB.
+/// Performs MODE_MAP_DUMB. A failure leaves no offset in the argument.
 pub(crate) fn map(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     let request: ModeMapDumb = argument(bytes)?;
     let mut mmap = GemMmap { handle: request.handle, pad: 0 };
-    gem::mmap(file, mmap.as_mut_bytes())?;
-    let GemMmapAnswer { addr_ptr } = mmap.answer();
-    fill(bytes, &ModeMapDumb { offset: addr_ptr, ..request })
+    let mapped = gem::mmap(file, mmap.as_mut_bytes());
+    let offset = mapped.map_or(0, |()| mmap.answer().addr_ptr);
+    fill(bytes, &ModeMapDumb { offset, ..request })?;
+    mapped
 }
 
 /// Performs MODE_DESTROY_DUMB.

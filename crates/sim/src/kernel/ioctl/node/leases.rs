@@ -28,6 +28,7 @@ pub(crate) fn create(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
     if lessor.is_lessee() {
         return Err(Errno::EINVAL);
     }
+    user::check_array::<u32>(request.object_count)?;
     let ids: Vec<u32> = user::read_slice(request.object_ids, request.object_count as usize)?;
     let objects = if ids.is_empty() { BTreeSet::new() } else { objects(file, &ids)? };
     let lessee_id = file.lend(lessor, objects)?;

@@ -185,23 +185,11 @@ fn array(file: &File, bytes: &[u8]) -> Result<Vec<Arc<Syncobj>>, Errno> {
     look_up(file, request.handles, request.count_handles)
 }
 
-/// The largest array in bytes that the kernel allocates for a request (`KMALLOC_MAX_SIZE` with pages of 4 KiB).
-const LARGEST_ARRAY: u64 = 4 << 20;
-
-/// Checks that the kernel would allocate an array of so many elements.
-///
-/// # Errors
-///
-/// ENOMEM if it is too large. The kernel finds that before it looks at the address of the array.
-fn check_array<T>(count: u32) -> Result<(), Errno> {
-    if u64::from(count) * size_of::<T>() as u64 > LARGEST_ARRAY { Err(Errno::ENOMEM) } else { Ok(()) }
-}
-
 fn look_up(file: &File, handles: u64, count: u32) -> Result<Vec<Arc<Syncobj>>, Errno> {
-    check_array::<u32>(count)?;
+    user::check_array::<u32>(count)?;
     let handles: Vec<u32> = user::read_slice(handles, count as usize)?;
     // The kernel's pointers to the sync objects.
-    check_array::<u64>(count)?;
+    user::check_array::<u64>(count)?;
     handles.into_iter().map(|handle| file.syncobj(handle).ok_or(Errno::ENOENT)).collect()
 }
 
