@@ -247,6 +247,11 @@ fn a_mapping_keeps_its_memory_and_its_file() {
 }
 
 #[test]
+fn a_dma_buf_is_mapped_to_its_end_and_not_privately() {
+    both_ways(&["dma-buf-mappings"]);
+}
+
+#[test]
 fn pages_of_a_process_are_looked_up_in_that_process() {
     both_ways(&["user-pages"]);
 }

@@ -68,6 +68,7 @@ fn main() -> ExitCode {
         "fork-and-drop" => books::fork_and_drop(),
         "faults" => memory::faults(),
         "mappings" => memory::mappings(),
+        "dma-buf-mappings" => memory::dma_buf_mappings(),
         "user-pages" => memory::user_pages(),
         "null" => null::null(),
         "primary" => paths::primary(),

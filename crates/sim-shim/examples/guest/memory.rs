@@ -1,7 +1,8 @@
 //! The guest's memory, and the GPU's.
 
 use amdgpu_winsys::uapi::{
-    Argument as _, BoList, BoListEntry, GemCreate, GemUserptr, Info, UserptrFlags, bo_list_op, query,
+    Argument as _, BoList, BoListEntry, GemCreate, GemUserptr, Info, PRIME_RDWR, PrimeHandle, UserptrFlags, bo_list_op,
+    query,
 };
 use nix::errno::Errno;
 
@@ -86,6 +87,38 @@ pub(crate) fn mappings() {
         map(&node, handle, LEN).expect("a mapping that ends with the process");
     });
     assert!(census().starts_with("open 0 mapped 0\ncard0 navi21 files 0 bos 0 "), "{}", census());
+}
+
+/// A dma-buf is mapped to its end and no further, and not privately, whatever the file behind it could.
+pub(crate) fn dma_buf_mappings() {
+    const LEN: usize = 64 << 10;
+    const END: libc::off_t = 64 << 10;
+    const RIGHTS: libc::c_int = libc::PROT_READ | libc::PROT_WRITE;
+    let node = open(RENDER);
+    let export = |flags| {
+        let handle = create(&node, LEN as u64).expect("a BO");
+        let mut export = PrimeHandle { handle, flags, fd: -1 };
+        ioctl(&node, &mut export).expect("an export");
+        export.fd
+    };
+    let (writable, readable) = (export(PRIME_RDWR), export(0));
+    for (fd, len, rights, flags, offset, outcome) in [
+        (writable, LEN, RIGHTS, libc::MAP_SHARED, 0, Ok(())),
+        (writable, 1, libc::PROT_READ, libc::MAP_SHARED, END - 4096, Ok(())),
+        (writable, LEN + 1, libc::PROT_READ, libc::MAP_SHARED, 0, Err(Errno::EINVAL)),
+        (writable, 4096, RIGHTS, libc::MAP_SHARED, END, Err(Errno::EINVAL)),
+        (writable, LEN, libc::PROT_READ, libc::MAP_PRIVATE, 0, Err(Errno::EINVAL)),
+        (readable, LEN, libc::PROT_READ, libc::MAP_SHARED, 0, Ok(())),
+        (readable, LEN + 1, libc::PROT_READ, libc::MAP_SHARED, 0, Err(Errno::EINVAL)),
+        (readable, LEN, RIGHTS, libc::MAP_SHARED, 0, Err(Errno::EACCES)),
+        (readable, LEN + 1, RIGHTS, libc::MAP_SHARED, 0, Err(Errno::EACCES)),
+    ] {
+        #[expect(unsafe_code, reason = "mmap")]
+        // SAFETY: no address is asked for, so nothing that exists is replaced.
+        let address = unsafe { libc::mmap(std::ptr::null_mut(), len, rights, flags, fd, offset) };
+        let mapped = if address == libc::MAP_FAILED { Err(Errno::last()) } else { Ok(()) };
+        assert_eq!(mapped, outcome, "{len} bytes from {offset} of {fd}, rights {rights}, flags {flags}");
+    }
 }
 
 /// Pages of a process are looked up in that process.

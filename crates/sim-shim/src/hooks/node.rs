@@ -2,6 +2,7 @@
 
 use std::{
     ffi::{c_int, c_ulong, c_void},
+    mem::MaybeUninit,
     os::fd::{AsRawFd, RawFd},
 };
 
@@ -11,10 +12,14 @@ use nix::errno::Errno;
 
 use super::guarded;
 use crate::{
+    c_text::PathText,
     calls, null,
     real::{self, set_errno},
     world::{self, World},
 };
+
+/// The size of a page in bytes.
+const PAGE: u64 = 4096;
 
 /// The world and the file of a descriptor; `None` for one that is no node. Errno stays as it was.
 fn node(fd: RawFd) -> Result<Option<(&'static World, u64)>, Errno> {
@@ -85,6 +90,31 @@ unsafe extern "C" fn ioctl(fd: c_int, request: c_ulong, argument: *mut c_void) -
     })
 }
 
+/// Refuses what cannot be mapped of a dma-buf: what lies beyond its end, and copies of it (`MAP_PRIVATE`). Errno stays as it was.
+///
+/// A dma-buf is a memory file here, of which both could be mapped.
+///
+/// Source: Linux 6.12 `dma-buf.c`, `dma_buf_mmap_internal`; `ttm_bo_vm.c`, `ttm_bo_mmap_obj`.
+fn check_dma_buf(fd: RawFd, offset: u64, len: u64, is_copy: bool, wants_to_write: bool) -> Result<(), Errno> {
+    let errno = Errno::last_raw();
+    let mut about = MaybeUninit::<libc::stat>::uninit();
+    // SAFETY: the place is writable.
+    let is_known = unsafe { real::fstat(fd, about.as_mut_ptr()) } == 0;
+    // SAFETY: the call has filled it.
+    let size = if is_known { unsafe { about.assume_init_ref() }.st_size.cast_unsigned() } else { 0 };
+    let end = len.checked_next_multiple_of(PAGE).and_then(|len| offset.checked_add(len));
+    let is_beyond = end.is_none_or(|end| end > size);
+    let is_dma_buf =
+        || PathText::of_descriptor(fd).is_some_and(|path| path.as_bytes().starts_with(b"/memfd:amdgpu-sim BO"));
+    // SAFETY: asks for the flags of the descriptor alone.
+    let flags = || unsafe { libc::fcntl(fd, libc::F_GETFL) };
+    // Where the descriptor does not have the rights, that is told first.
+    let has_rights = || flags() & libc::O_ACCMODE == libc::O_RDWR || !wants_to_write;
+    let refused = is_known && (is_beyond || is_copy) && has_rights() && is_dma_buf();
+    set_errno(errno);
+    if refused { Err(Errno::EINVAL) } else { Ok(()) }
+}
+
 /// # Safety
 ///
 /// The requirements of `mmap`.
@@ -109,13 +139,18 @@ unsafe fn map(
         if let Some(result) = null {
             return result;
         }
-        let Some((world, file)) = node(fd)? else { return Ok(as_is()) };
-        if flags & libc::MAP_TYPE == libc::MAP_PRIVATE && protection != libc::PROT_NONE {
-            return Err(Errno::EINVAL);
-        }
+        let is_copy = flags & libc::MAP_TYPE == libc::MAP_PRIVATE && protection != libc::PROT_NONE;
         let offset = u64::try_from(offset).map_err(|_| Errno::EINVAL)?;
+        let Some((world, file)) = node(fd)? else {
+            let wants_to_write = !is_copy && protection & libc::PROT_WRITE != 0;
+            check_dma_buf(fd, offset, len as u64, is_copy, wants_to_write)?;
+            return Ok(as_is());
+        };
         let shown = u64::try_from(fd).map_err(|_| Errno::EBADF)?;
         calls::use_descriptor(world, Call::Map, file, [offset, len as u64, shown], |memory| {
+            if is_copy {
+                return Err(Errno::EINVAL);
+            }
             // SAFETY: the program's own address and length, for the memory behind what it asked for. The mapping holds
             // the memory when the descriptor is closed.
             let mapped = unsafe { real::mmap(address, len, protection, flags, memory.as_raw_fd(), 0) };
