@@ -1,4 +1,5 @@
-/* Requests of the core with structs that nobody means: wrong sizes and directions, wild pointers, any bits in any field. */
+/* Requests of the core with structs that nobody means: wrong sizes and directions, wild and unaligned pointers, pages that cannot be
+ * written, any bits in any field. */
 #include <sys/mman.h>
 
 #include "judge.h"
@@ -18,21 +19,48 @@ static uint32_t word(void)
 	return some[any(sizeof(some) / sizeof(some[0]))];
 }
 
+/* Requests with arrays, but for transfers. */
+static int has_pointers(uint8_t number)
+{
+	return number == 0xc3 || number == 0xc4 || number == 0xc5 || number == 0xca || number == 0xcb || number == 0xcd;
+}
+
+/* Prints what the argument holds afterwards. */
+static void answer(uint8_t number, int result, uint8_t *argument, const uint32_t *before)
+{
+	int fd;
+
+	/* Names, versions and processes are others, and so are places of mappings. */
+	if (number <= 1 || number == 0x05 || number == 0x07 || (!result && number == 0xb3))
+		return;
+	if (!result && (number == 0x2d || number == 0xc1)) {
+		/* The number of a descriptor depends on the process. */
+		memcpy(&fd, argument + 8, sizeof(fd));
+		if (fd != (int)before[2] && fd > 2)
+			close(fd);
+		return;
+	}
+	left(argument, before, has_pointers(number) ? 4 : 0);
+}
+
 void hostile(void)
 {
 	static int render = -1;
 	int primary = drm;
-	static uint8_t *page;
+	static uint8_t *page, *constant;
 	uint8_t number = numbers[any(sizeof(numbers))];
 	uint32_t sizes[] = { 0, 1, 4, 8, 12, 15, 16, 17, 20, 24, 32, 40, 48, 56, 64, 100, 256, 4096 };
-	uint32_t size = sizes[any(18)], direction = any(4), place = any(10);
+	uint32_t size = sizes[any(18)], direction = any(4), place = any(12);
 	uint32_t words[64];
 	uint8_t *argument;
 	size_t inside = 0;
+	int result;
 
 	if (!page) {
 		page = mmap(NULL, 12288, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		mprotect(page + 8192, 4096, PROT_NONE);
+		constant = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		mprotect(constant + 4096, 4096, PROT_NONE);
 	}
 	for (int i = 0; i < 64; i++)
 		words[i] = word();
@@ -49,7 +77,7 @@ void hostile(void)
 	if (number == 0xcc)
 		words[6] &= ~2u;
 	/* Real pointers sometimes, so that the rest is looked at. What they are depends on the process, so only where one belongs. */
-	if ((number == 0xc3 || number == 0xc4 || number == 0xc5 || number == 0xca || number == 0xcb || number == 0xcd) && any(2)) {
+	if (has_pointers(number) && any(2)) {
 		uint64_t there = (uintptr_t)page + 4096;
 		memcpy(words, &there, 8);
 		if (number == 0xca || number == 0xcb || number == 0xcd) {
@@ -77,13 +105,22 @@ void hostile(void)
 	case 3:
 		argument = (uint8_t *)0xffff800000000000u;
 		break;
+	case 4:
+		/* It can be read, and its answer cannot be written. */
+		argument = constant + 3072 + any(3) * 8;
+		break;
+	case 5:
+		argument = page + any(8);
+		break;
 	default:
 		argument = page + any(2) * 4;
 	}
+	mprotect(constant, 4096, PROT_READ | PROT_WRITE);
 	if (place >= 4)
 		memcpy(argument, words, sizeof(words));
 	else if (place == 2)
 		memcpy(argument, words, inside);
+	mprotect(constant, 4096, PROT_READ);
 	printf("number %x size %u direction %u place %u words", number, size, direction, place);
 	for (int i = 0; i < 6; i++)
 		printf(" %x", number >= 0xc3 && number <= 0xcd && number != 0xcc && i < 4 ? 0 : words[i]);
@@ -95,8 +132,10 @@ void hostile(void)
 		printf("render ");
 		drm = render;
 	}
-	go("hostile", _IOC(direction, 'd', number, size), argument);
+	result = go("hostile", _IOC(direction, 'd', number, size), argument);
 	drm = primary;
+	if (place >= 4)
+		answer(number, result, argument, words);
 	points_now();
 	putchar('\n');
 }

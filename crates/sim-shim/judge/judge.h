@@ -67,6 +67,9 @@ int go(const char *what, unsigned long request, void *argument);
 void keep(int fd);
 /* Prints what the sync objects hold. */
 void points_now(void);
+/* Prints what 64 words hold after a request, as a sum: what was answered, and that the rest is as it was. Pointers, which are first and
+ * depend on the process, are as they were or zero. */
+void left(const uint8_t *argument, const uint32_t *before, int pointers);
 int close_handle(uint32_t handle);
 
 /* One random call each. */
@@ -78,5 +81,8 @@ void masters(void);
 void passing(void);
 void hostile(void);
 void modes(void);
+void mangled(void);
+void maps(void);
+void descriptors(void);
 
 #endif

@@ -513,6 +513,87 @@ static void sets(void)
 	}
 }
 
+/* Lists with too little room or bad addresses, and requests that others have taken the place of. */
+static void lists(void)
+{
+	static const uint32_t room[] = { 0, 1, 64, 64 };
+	uint32_t list[64], count = room[any(4)];
+	uint64_t values[64], there = any(4) ? (uintptr_t)list : any(2) ? 8 : 0;
+	int which = -1;
+
+	switch (any(8)) {
+	case 0: {
+		static const struct { uint32_t bpp, depth; } shapes[] = { { 32, 24 }, { 32, 24 }, { 32, 32 }, { 16, 16 }, { 32, 7 }, { 0, 0 }, { 99, 24 } };
+		uint32_t shape = any(7);
+		struct old_fb f = { 0, rare(WIDTH, 0), rare(HEIGHT, any(2) ? 0 : 2 * HEIGHT), rare(WIDTH * 4, any(2) * 8), shapes[shape].bpp,
+				    shapes[shape].depth, rare(screen_bo, any(2) * 77777) };
+		printf("%ux%u pitch %u bpp %u depth %u known %d ", f.w, f.h, f.pitch, f.bpp, f.depth, f.handle == screen_bo);
+		if (!go("addfb", IOWR(0xae, f), &f))
+			fb_slots[1 + any(3)] = f.id;
+		break;
+	}
+	case 1: {
+		struct fb f = { fb_any(), 0, 0, 0, 0, { 0 }, { 0 }, { 0 }, { 0 } };
+		/* Whether a framebuffer has a modifier is the driver's affair. */
+		go(" getfb2", IOWR(0xce, f), &f);
+		printf(" %ux%u format %x pitch %u handle %d second %d", f.w, f.h, f.format, f.pitches[0], f.handles[0] != 0, f.handles[1] != 0);
+		if (f.handles[0] && f.handles[0] != screen_bo)
+			close_handle(f.handles[0]);
+		break;
+	}
+	case 2: {
+		struct { struct cursor c; int32_t hot_x, hot_y; } c = {
+			{ rare(1 + any(2), any(2) ? 0 : 4), any(2) ? ids[CRTC] : object(&which), 0, 0, 64, 64, any(2) ? 0 : 77777 }, 3, 4 };
+		printf(" flags %u handle %u", c.c.flags, c.c.handle);
+		go(" cursor2", IOWR(0xbb, c), &c);
+		break;
+	}
+	case 3: {
+		struct { uint64_t value; uint32_t property, connector; } s = { any(5), any(3) ? 999999 : prop_ids[PRIMARY][0], 0 };
+		s.connector = any(2) ? ids[CONNECTOR] : object(&which);
+		printf(" value %lu property %d", (unsigned long)s.value, s.property != 999999);
+		go(" set-property", IOWR(0xab, s), &s);
+		break;
+	}
+	case 4: {
+		/* The driver has as many as it has, but at least one of each. */
+		struct resources r = { any(2) ? there : 0, 0, 0, 0, any(2) * count, 0, 0, 0, 0, 0, 0, 0 };
+		uint32_t of = any(3);
+		(&r.crtcs)[of] = there;
+		(&r.ncrtcs)[of] = count;
+		printf(" room %u real %d of %u", count, there > 8, of);
+		go(" resources", IOWR(0xa0, r), &r);
+		break;
+	}
+	case 5: {
+		struct planes p = { there, count };
+		printf(" room %u real %d", count, there > 8);
+		go(" plane-resources", IOWR(0xb5, p), &p);
+		break;
+	}
+	case 6: {
+		struct properties p = { there, any(2) ? (uintptr_t)values : 8, count, ids[any(OBJECTS)], 0xcccccccc };
+		if (any(4))
+			p.type = 0;
+		printf(" room %u real %d values %d", count, there > 8, p.values > 8);
+		go(" properties", IOWR(0xb9, p), &p);
+		break;
+	}
+	default: {
+		static const uint64_t caps[] = { 0, 1, 2, 5, 6, 0x12, 0x99, 0x100000006 };
+		struct { uint32_t connector; struct mode m; } attach = { ids[CONNECTOR], the_mode };
+		if (any(2)) {
+			struct cap c = { caps[any(8)], 77 };
+			printf("cap %lx", (unsigned long)c.cap);
+			go(" get-cap", IOWR(0x0c, c), &c);
+			printf(" value %lu", (unsigned long)c.value);
+		} else {
+			go(" attach", IOWR((any(2) ? 0xa8 : 0xa9), attach), &attach);
+		}
+	}
+	}
+}
+
 static void blanks(void)
 {
 	int which = -1;
@@ -546,13 +627,14 @@ void modes(void)
 		is_ready = 1;
 		find_objects();
 	}
-	switch (any(12)) {
+	switch (any(14)) {
 	case 0: add_fb(); break;
 	case 1: case 2: blobs(); break;
 	case 3: case 4: case 5: commit(); break;
 	case 6: leases(); break;
 	case 7: case 8: looks(); break;
 	case 9: case 10: sets(); break;
+	case 11: case 12: lists(); break;
 	default: blanks();
 	}
 	putchar('\n');

@@ -71,6 +71,16 @@ void points_now(void)
 	}
 }
 
+void left(const uint8_t *argument, const uint32_t *before, int pointers)
+{
+	uint32_t sum = 0, after[64];
+
+	memcpy(after, argument, sizeof(after));
+	for (int i = 0; i < 64; i++)
+		sum = sum * 31 + (after[i] == before[i] || (i < pointers && !after[i]) ? 0 : after[i] + 1);
+	printf(" left %x", sum);
+}
+
 int close_handle(uint32_t handle)
 {
 	struct pair c = { handle, 0 };
@@ -92,6 +102,9 @@ static const struct { const char *name; void (*call)(void); } kinds[] = {
 	{ "hostile", hostile },
 	/* Needs a node with a display. */
 	{ "modes", modes },
+	{ "mangled", mangled },
+	{ "maps", maps },
+	{ "descriptors", descriptors },
 };
 
 static void make(uint64_t seed, void (*one)(void))
