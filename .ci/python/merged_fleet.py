@@ -21,10 +21,8 @@ def findings(merged):
     return {failure["name"]: [(finding["fact"], finding["value"]) for finding in failure["findings"]] for failure in merged["failures"]}
 
 
-def check_tables(script, merged):
+def check_tables(database, merged):
     """Checks that the tables say what the document says."""
-    database = sqlite3.connect(":memory:")
-    database.executescript(script)
 
     def count(query):
         return database.execute(query).fetchone()[0]
@@ -33,9 +31,27 @@ def check_tables(script, merged):
     copies = next(failure for failure in merged["failures"] if failure["name"] == "exec.copy")
     assert count("SELECT COUNT(DISTINCT gpu) FROM failures WHERE check_id = 'exec.copy'") == len(copies["gpus"])
     assert count("SELECT COUNT(*) FROM left_out") == len(merged["left_out"]) > 0
+    by_fact = """SELECT failed, machines FROM failures_by_fact
+                 WHERE check_id = 'exec.copy' AND name = 'firmware sdma' AND value = '0x0000004a'"""
+    with_it = copies["findings"][0]
+    assert database.execute(by_fact).fetchall() == [(with_it["failed_with"], with_it["with"])]
     broken = """SELECT COUNT(*) FROM failures JOIN facts USING (gpu)
                 WHERE check_id = 'exec.copy' AND name = 'firmware sdma' AND value = '0x0000004a'"""
     assert count(broken) == copies["findings"][0]["failed_with"]
+
+
+def check_database(program, folder, merged):
+    """Checks the file of a program that was built with SQLite; of another one, that it says so."""
+    began = time.monotonic()
+    written = subprocess.run([program, "collect", folder + "/reports", "--sqlite", folder + "/a.db"], capture_output=True, text=True)
+    if "built without SQLite" in written.stderr:
+        print(written.stderr.strip())
+        return
+    assert written.returncode == 0, written.stderr
+    memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
+    print(f"with a database: {time.monotonic() - began:.1f} s, at most {memory / 1e6:.0f} MB")
+    assert memory < MOST_BYTES, memory
+    check_tables(sqlite3.connect(f"file:{folder}/a.db?mode=ro", uri=True), merged)
 
 
 def main(program, folder, machines):
@@ -53,7 +69,10 @@ def main(program, folder, machines):
         assert merged["gpus"] == merged["machines"] == int(machines), (merged["gpus"], merged["machines"])
         found = findings(merged)
         assert {name: found.get(name) for name in SEEDED} == SEEDED, found
-        check_tables(script.read(), merged)
+        database = sqlite3.connect(":memory:")
+        database.executescript(script.read())
+        check_tables(database, merged)
+    check_database(program, folder, merged)
 
 
 if __name__ == "__main__":

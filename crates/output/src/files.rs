@@ -12,7 +12,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use rustix::{fs::OFlags, process::geteuid};
+use rustix::{
+    fs::{CWD, OFlags, RenameFlags, renameat_with},
+    io::Errno,
+    process::geteuid,
+};
 
 /// The bits of a folder's mode with which others can write to it: of its group, and of everybody.
 const OTHERS_WRITE: u32 = 0o022;
@@ -56,6 +60,34 @@ pub fn replace(path: &Path, contents: impl AsRef<[u8]>) -> io::Result<()> {
         let _ = fs::remove_file(&beside);
     }
     done
+}
+
+/// Puts a whole file in place at once where there is none.
+///
+/// # Errors
+///
+/// An I/O error, [`io::ErrorKind::AlreadyExists`] if there is anything with this name. There is no new file then.
+pub fn create_whole(path: &Path, contents: impl AsRef<[u8]>) -> io::Result<()> {
+    // Without a long write for nothing.
+    if fs::symlink_metadata(path).is_ok() {
+        return Err(io::ErrorKind::AlreadyExists.into());
+    }
+    let (beside, mut file) = beside(path)?;
+    let done = file.write_all(contents.as_ref()).and_then(|()| rename_new(&beside, path));
+    if done.is_err() {
+        // Whoever removed it saved us the work.
+        let _ = fs::remove_file(&beside);
+    }
+    done
+}
+
+/// Gives a file a name that is free.
+fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
+    match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+        // Some network file systems cannot refuse (rename(2)). There the name was free a moment ago.
+        Err(Errno::INVAL | Errno::NOSYS) => fs::rename(from, to),
+        done => Ok(done?),
+    }
 }
 
 /// Creates a file that was not there, and follows no link.

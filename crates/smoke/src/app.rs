@@ -10,9 +10,11 @@ use std::{
     time::Duration,
 };
 
+use amdgpu_output::files;
 use amdgpu_sim::Profile;
 use amdgpu_winsys::winsys::Device;
 use clap::{CommandFactory as _, Parser, error::ErrorKind};
+use nix::sys::signal::Signal;
 
 use crate::{
     capture,
@@ -128,6 +130,14 @@ fn print_document(command: &Command) -> Exit {
 /// Merges reports, and writes what was asked for.
 fn collected(arguments: &Collect) -> Exit {
     type Format = fn(&Collection) -> String;
+    if let Some(trouble) = arguments.sqlite.as_deref().and_then(no_database) {
+        complain(&trouble);
+        return Exit::Invalid;
+    }
+    // With the signal caught, a file that is larger than the limit is an error of the write and not the end of the process.
+    if let Err(error) = signal_hook::flag::register(Signal::SIGXFSZ as i32, Arc::default()) {
+        complain(&error);
+    }
     let collection = match collect::collect(&arguments.paths) {
         Ok(collection) => collection,
         Err(error) => {
@@ -143,17 +153,35 @@ fn collected(arguments: &Collect) -> Exit {
         let Some(path) = path else { continue };
         is_text_wanted &= path.as_os_str() != STDOUT;
         match Sink::create(path, &troubles) {
-            Ok(mut sink) => sink.write(&content(&collection)),
+            Ok(mut sink) => sink.write_whole(&content(&collection)),
             Err(error) => {
                 complain(&error);
                 return Exit::Invalid;
             }
         }
     }
+    if let Some(path) = &arguments.sqlite {
+        let written = collection.database().and_then(|database| {
+            files::create_whole(path, database).map_err(|error| format!("{}: {error}", path.display()))
+        });
+        if let Err(trouble) = written {
+            complain(&trouble);
+            return Exit::Invalid;
+        }
+    }
     if is_text_wanted {
         Sink::stdout(&troubles).write(&collection.text());
     }
     after_troubles(if collection.is_empty() { Exit::Skip } else { Exit::Pass }, &troubles)
+}
+
+/// Returns the reason why no database can be written to a path, as far as that is known before the work.
+fn no_database(path: &Path) -> Option<String> {
+    if cfg!(not(feature = "sqlite")) {
+        return Some(collect::WITHOUT_SQLITE.to_owned());
+    }
+    let is_there = path.symlink_metadata().is_ok();
+    is_there.then(|| format!("{}: it already exists, and a database is written to a new file", path.display()))
 }
 
 /// The capture of a GPU, which is that of the simulator only if it is asked for.

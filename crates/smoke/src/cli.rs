@@ -103,6 +103,11 @@ pub(crate) struct Collect {
     /// Write the merged tables as SQL, which sqlite3 makes a database of; without a file, to standard output instead of text.
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
     pub(crate) sql: Option<PathBuf>,
+
+    /// Write the merged tables as a database of SQLite, to a file that does not exist yet. Takes a program that was built with the feature
+    /// sqlite.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) sqlite: Option<PathBuf>,
 }
 
 /// Options of a test run

@@ -114,6 +114,106 @@ fn text_page_and_tables_tell_the_same() {
     assert!(sql.starts_with("BEGIN;\n") && sql.ends_with("COMMIT;\n"));
 }
 
+/// A database has the tables of the statements, and answers what the page says with one SELECT.
+#[cfg(feature = "sqlite")]
+#[test]
+fn the_database_answers_what_the_page_says() {
+    use rusqlite::{Connection, OpenFlags};
+
+    let scratch = Scratch::new("database");
+    let fleet = fleet(&scratch, 300, 1);
+    let [page, database] = ["a.html", "fleet.db"].map(|name| scratch.path(name));
+    let found = json(&[&fleet, "--html", &page, "--sqlite", &database]);
+    let page = scratch.read("a.html");
+    let opened = Connection::open_with_flags(&database, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
+    let count = |query: &str| opened.query_one(query, [], |row| row.get::<_, i64>(0)).unwrap();
+    assert_eq!(opened.query_one("PRAGMA integrity_check", [], |row| row.get::<_, String>(0)).unwrap(), "ok");
+    assert_eq!(count("SELECT COUNT(*) FROM gpus"), found["gpus"].as_i64().unwrap());
+    assert_eq!(count("SELECT COUNT(DISTINCT machine) FROM gpus"), found["machines"].as_i64().unwrap());
+    assert_eq!(count("SELECT COUNT(*) FROM left_out"), 4);
+    let mut compared = 0;
+    for failure in found["failures"].as_array().unwrap() {
+        let name = failure["name"].as_str().unwrap();
+        if ["any check", "stopped run"].contains(&name) {
+            continue;
+        }
+        for finding in failure["findings"].as_array().unwrap() {
+            let by_fact =
+                "SELECT failed, machines FROM failures_by_fact WHERE check_id = ?1 AND name = ?2 AND value = ?3";
+            let terms = [name, finding["fact"].as_str().unwrap(), finding["value"].as_str().unwrap()];
+            let pair = |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?));
+            let (failed, machines) = opened.query_one(by_fact, terms, pair).unwrap();
+            assert_eq!(
+                (finding["failed_with"].as_i64(), finding["with"].as_i64()),
+                (Some(failed), Some(machines)),
+                "{terms:?}"
+            );
+            let words =
+                format!("<td class=\"value\">{}</td><td class=\"figure\">{failed} of {machines}</td>", terms[2]);
+            assert!(page.contains(&words), "{terms:?}: {words} in {page}");
+            compared += 1;
+        }
+    }
+    assert!(compared >= 1, "{found:#}");
+    // The statements make the same tables.
+    let of_statements = Connection::open_in_memory().unwrap();
+    of_statements.execute_batch(&stdout(&collected(&[&fleet, "--sql"]))).unwrap();
+    for table in ["gpus", "plans", "facts", "failures", "left_out", "results", "failures_by_fact"] {
+        let rows = |connection: &Connection| {
+            let width = connection.prepare(&format!("SELECT * FROM {table}")).unwrap().column_count();
+            let order = (1..=width).map(|at| at.to_string()).collect::<Vec<_>>().join(", ");
+            let mut query = connection.prepare(&format!("SELECT * FROM {table} ORDER BY {order}")).unwrap();
+            let row = |row: &rusqlite::Row<'_>| (0..width).map(|at| row.get::<_, rusqlite::types::Value>(at)).collect();
+            query.query_map([], row).unwrap().collect::<Result<Vec<Vec<_>>, _>>().unwrap()
+        };
+        let (own, others) = (rows(&opened), rows(&of_statements));
+        assert!(!own.is_empty() && own == others, "{table}: {} and {} rows", own.len(), others.len());
+    }
+}
+
+/// What is there stays as it is, and where a file cannot be written there is none, not even a part.
+#[cfg(feature = "sqlite")]
+#[test]
+fn a_database_is_written_whole_or_not_at_all() {
+    let scratch = Scratch::new("no-database");
+    let report = r#"{"schema": "amdgpu-smoke/1", "version": "0.1.0", "gpu": {"simulated": true, "fallback": false, "location": "x"},
+        "results": [], "aborted": false}"#;
+    scratch.file("a.json", report);
+    let reports = scratch.path("a.json");
+    let there = scratch.file("there.db", "precious");
+    let (dangling, limited) = (scratch.path("dangling.db"), scratch.path("limited.db"));
+    std::os::unix::fs::symlink("/no/such", &dangling).unwrap();
+    for (path, words) in
+        [(&*there, "already exists"), (&*dangling, "already exists"), ("/no/such/fleet.db", "No such file")]
+    {
+        let run = output(&["collect", &reports, "--sqlite", path]);
+        let said = String::from_utf8_lossy(&run.stderr);
+        assert_eq!(run.status.code(), Some(79), "{said}");
+        assert!(said.contains(path) && said.contains(words) && said.lines().count() == 1, "{said}");
+    }
+    assert_eq!(scratch.read("there.db"), "precious");
+    let program = env!("CARGO_BIN_EXE_amdgpu-smoke");
+    let script = "ulimit -f 8; exec \"$0\" collect \"$1\" --sqlite \"$2\"";
+    let run = std::process::Command::new("bash").args(["-c", script, program, &reports, &limited]).output().unwrap();
+    let said = String::from_utf8_lossy(&run.stderr);
+    assert_eq!(run.status.code(), Some(79), "{run:?}");
+    assert!(said.contains("limited.db: File too large"), "{said}");
+    let mut left: Vec<_> = fs::read_dir(&scratch.0).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    left.sort();
+    assert_eq!(left, ["a.json", "dangling.db", "there.db"]);
+}
+
+#[cfg(not(feature = "sqlite"))]
+#[test]
+fn a_program_without_sqlite_says_how_to_get_it() {
+    let scratch = Scratch::new("without");
+    let run = output(&["collect", scratch.0.to_str().unwrap(), "--sqlite", &scratch.path("fleet.db")]);
+    let said = String::from_utf8_lossy(&run.stderr);
+    assert_eq!(run.status.code(), Some(79), "{said}");
+    assert!(said.contains("--features sqlite") && said.contains("--sql | sqlite3"), "{said}");
+    assert!(!scratch.0.join("fleet.db").exists());
+}
+
 #[test]
 fn reports_of_this_program_name_their_machine_only_as_they_are_told() {
     let scratch = Scratch::new("named");

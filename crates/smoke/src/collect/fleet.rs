@@ -238,6 +238,11 @@ impl Fleet {
         self.plans.get(run.ran).map_or(&[], |plan| plan)
     }
 
+    /// Returns the sets of checks that ran, each with its number in [`Run::ran`].
+    pub(super) fn plans(&self) -> impl Iterator<Item = (usize, &[Id])> {
+        self.plans.iter().map(|plan| &**plan).enumerate()
+    }
+
     /// Ends the merge. Simulated GPUs tell nothing about real ones, so beside these they do not count.
     pub(super) fn finish(&mut self) {
         if self.runs.iter().any(|run| !run.simulated) {

@@ -1,7 +1,8 @@
 //! `collect`: reports of many machines, merged, with what their failures have in common.
 //!
 //! Reports are read one after the other and forgotten; of each stays what it is compared by, a few hundred bytes. So a fleet needs
-//! neither a database nor much memory here. `--sql` writes the merged table for one, for questions of its own.
+//! neither a database nor much memory here. `--sql` writes the merged tables for one, for questions of its own, and `--sqlite` the
+//! database itself.
 
 mod analysis;
 mod document;
@@ -27,6 +28,10 @@ use self::{
     analysis::Analysis,
     fleet::{Fleet, LeftOut, Problem, Reading},
 };
+
+/// The reason why a program without the feature writes no database.
+pub(crate) const WITHOUT_SQLITE: &str = "this amdgpu-smoke was built without SQLite: \
+    `cargo install amdgpu-smoke --features sqlite` brings it, and `--sql | sqlite3 FILE` writes the same tables without it";
 
 /// Threads that read reports; more do not help, since one merges.
 const READERS: usize = 8;
@@ -108,7 +113,20 @@ impl Collection {
         page::page(&self.fleet, &self.analysis)
     }
 
-    /// Returns the merged table as statements that SQLite runs.
+    /// Returns the contents of a file with a database of SQLite.
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn database(&self) -> Result<Vec<u8>, String> {
+        sql::database(&self.fleet).map_err(|error| format!("SQLite: {error}"))
+    }
+
+    /// Returns the reason why there is none: the program has no SQLite.
+    #[cfg(not(feature = "sqlite"))]
+    #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "with the feature it is used and may fail")]
+    pub(crate) fn database(&self) -> Result<Vec<u8>, String> {
+        Err(WITHOUT_SQLITE.to_owned())
+    }
+
+    /// Returns the merged tables as statements that SQLite runs.
     pub(crate) fn sql(&self) -> String {
         sql::statements(&self.fleet)
     }
