@@ -204,6 +204,25 @@ mod tests {
     }
 
     #[test]
+    fn a_whole_new_file_takes_no_name_that_is_taken() {
+        let folder = Folder::new("whole", 0o700);
+        fs::write(folder.path("there"), "precious").unwrap();
+        symlink(folder.path("nowhere"), folder.path("dangling")).unwrap();
+        for name in ["there", "dangling"] {
+            let path = folder.path(name);
+            assert_eq!(create_whole(&path, "x").unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+            // Somebody else may have been faster since it was looked at.
+            let (beside, _) = beside(&path).unwrap();
+            assert_eq!(rename_new(&beside, &path).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+            fs::remove_file(beside).unwrap();
+        }
+        create_whole(&folder.path("new"), "contents").unwrap();
+        assert_eq!(fs::read_to_string(folder.path("new")).unwrap(), "contents");
+        assert_eq!(fs::read_to_string(folder.path("there")).unwrap(), "precious");
+        assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 3);
+    }
+
+    #[test]
     fn links_of_private_folders_are_followed() {
         let folder = Folder::new("private", 0o700);
         fs::write(folder.path("real"), "old").unwrap();
