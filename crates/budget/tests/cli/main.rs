@@ -7,6 +7,7 @@ mod facts;
 mod figures;
 mod hostile;
 mod own_memory;
+mod page;
 mod recordings;
 mod reports;
 mod server;

@@ -87,7 +87,7 @@ pub(crate) struct Served {
 }
 
 impl Served {
-    fn new(chips: &str) -> Self {
+    pub(crate) fn new(chips: &str) -> Self {
         Self::with(chips, &[])
     }
 
@@ -147,48 +147,6 @@ fn the_page_needs_nothing_from_elsewhere_and_its_json_is_that_of_the_commands() 
     assert_eq!(parsed(&body("/api/snapshot")), parsed(&shown));
     let explained = run(&["--sim", "navi21,renoir", "explain", "--json"]).stdout;
     assert_eq!(parsed(&body("/api/explain")), parsed(&explained));
-}
-
-/// Shows the page in Chromium with these options.
-fn browse(chips: &str, options: &[&str]) -> std::io::Result<std::process::Output> {
-    let served = Served::new(chips);
-    let profile = Directory::new();
-    Command::new("chromium")
-        .args(["--headless", "--no-sandbox", "--disable-gpu", &format!("--user-data-dir={}", profile.join("profile"))])
-        .args(options)
-        .arg(format!("http://{}/", served.address))
-        .output()
-}
-
-/// With AMDGPU_BUDGET_WRITE_GOLDENS it is made anew; it is not compared, because letters look different on each computer.
-#[test]
-fn the_readme_has_a_picture_of_the_page() {
-    let picture = concat!(env!("CARGO_MANIFEST_DIR"), "/doc/page.png");
-    if std::env::var_os("AMDGPU_BUDGET_WRITE_GOLDENS").is_some() {
-        let screenshot = format!("--screenshot={picture}");
-        let options = ["--window-size=1140,790", "--hide-scrollbars", "--virtual-time-budget=40000", &screenshot];
-        assert!(browse("navi21", &options).unwrap().status.success());
-    }
-    assert!(fs::read(picture).unwrap().starts_with(b"\x89PNG"));
-    assert!(include_str!("../../README.md").contains("(doc/page.png)"));
-}
-
-/// The page as a browser shows it; skipped where there is no Chromium.
-#[test]
-fn a_browser_shows_the_figures() {
-    let Ok(shown) = browse("navi21,renoir", &["--virtual-time-budget=5000", "--dump-dom"]) else { return };
-    let dom = String::from_utf8_lossy(&shown.stdout);
-    for text in [
-        "AMD Radeon RX 6800",
-        "AMD Radeon Graphics",
-        ">game</td>",
-        "8.36 GiB",
-        "<polygon",
-        "displaced from VRAM",
-        ", sim</span>",
-    ] {
-        assert!(dom.contains(text), "{text}: {dom}");
-    }
 }
 
 /// Fifty requests that no browser sends: each is answered or dropped, and the server goes on.
