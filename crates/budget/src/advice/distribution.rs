@@ -34,9 +34,18 @@ enum Means {
     Unknown,
 }
 
+fn os_release(files: &dyn Files) -> String {
+    files.read("etc/os-release").or_else(|_| files.read("usr/lib/os-release")).unwrap_or_default()
+}
+
+/// Returns `true` if the system is an image of ostree. A captured tree may have no `/run`.
+fn is_image(files: &dyn Files) -> bool {
+    files.read("run/ostree-booted").is_ok() || os_release(files).lines().any(|line| line.starts_with("OSTREE_VERSION="))
+}
+
 /// Returns the identifiers of the distribution and of those that it derives from, the closest first.
 fn identifiers(files: &dyn Files) -> Vec<String> {
-    let text = files.read("etc/os-release").or_else(|_| files.read("usr/lib/os-release")).unwrap_or_default();
+    let text = os_release(files);
     let value = |key: &str| {
         let line = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix('='));
         line.unwrap_or_default().trim().trim_matches(['"', '\'']).to_lowercase()
@@ -50,7 +59,7 @@ fn identifiers(files: &dyn Files) -> Vec<String> {
 }
 
 fn means(files: &dyn Files, is_module: bool) -> Means {
-    if files.read("run/ostree-booted").is_ok() {
+    if is_image(files) {
         return Means::Ostree;
     }
     let is_there = |file: &str| files.read(file).is_ok();

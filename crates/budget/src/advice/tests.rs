@@ -59,6 +59,7 @@ fn each_distribution_has_lines_of_its_own_for_96_gib() {
     ubuntu.put("etc/default/grub", "");
     let mut bazzite = machine("ID=bazzite\nID_LIKE=\"fedora\"\n");
     bazzite.put("run/ostree-booted", "");
+    let silverblue = machine("ID=fedora\nVARIANT_ID=silverblue\nOSTREE_VERSION='44.1'\n");
     let mut endeavour = machine("ID=endeavouros\nID_LIKE=\"arch\"\n");
     endeavour.put("etc/dracut.conf", "");
     let mut pop = machine("ID=pop\nID_LIKE=\"ubuntu debian\"\n");
@@ -71,6 +72,11 @@ fn each_distribution_has_lines_of_its_own_for_96_gib() {
         ),
         (
             bazzite,
+            "rpm-ostree kargs --append-if-missing=ttm.pages_limit=25165824",
+            "rpm-ostree kargs --delete-if-present=ttm.pages_limit=25165824",
+        ),
+        (
+            silverblue,
             "rpm-ostree kargs --append-if-missing=ttm.pages_limit=25165824",
             "rpm-ostree kargs --delete-if-present=ttm.pages_limit=25165824",
         ),
