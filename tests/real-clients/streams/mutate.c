@@ -1,0 +1,268 @@
+/*
+ * A preload library that gets one packet of a program's command streams wrong. It stands before the library of the simulator in LD_PRELOAD,
+ * follows which memory has which address, and changes the IBs of a submission in that memory before the kernel has them.
+ *
+ * MUTANTS=FILE lists all mistakes that can be made in a run, a line each: number of the packet, kind, argument, name of the packet.
+ * MUTANT="NUMBER KIND ARGUMENT" makes one of them. Kinds: drop (a NOP of the same size in its place), register (the same of a packet that
+ * sets registers), twice (in place of a NOP behind it), swap (with the packet behind it), late (behind as many packets as the argument says),
+ * bit (the argument is 32 times the dword, plus the bit), wait (a reference that is one less).
+ *
+ * Packets are numbered in the order of their submissions, so a program that submits the same work in each run makes the same mistake in
+ * each mode. Only the streams of graphics and compute rings are changed.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+
+#include <amdgpu_drm.h>
+
+enum {
+    NOP = 0x10, DISPATCH_DIRECT = 0x15, DISPATCH_INDIRECT = 0x16, ATOMIC_MEM = 0x1e, WRITE_DATA = 0x37, WAIT_REG_MEM = 0x3c,
+    INDIRECT_BUFFER = 0x3f, COPY_DATA = 0x40, CP_DMA = 0x41, PFP_SYNC_ME = 0x42, SURFACE_SYNC = 0x43, EVENT_WRITE = 0x46,
+    EVENT_WRITE_EOP = 0x47, EVENT_WRITE_EOS = 0x48, RELEASE_MEM = 0x49, DMA_DATA = 0x50, ACQUIRE_MEM = 0x58, SET_CONTEXT_REG = 0x69,
+    SET_SH_REG = 0x76, SET_UCONFIG_REG = 0x79, SET_UCONFIG_REG_INDEX = 0x7a, SET_SH_REG_INDEX = 0x9b,
+    MOST = 65536,
+};
+
+struct mapping { uint64_t offset, size; unsigned char *cpu; uint32_t handle; };
+struct binding { uint64_t va, size, offset; uint32_t handle; };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct mapping mappings[MOST];
+static struct binding bindings[MOST];
+static unsigned mapping_count, binding_count;
+static unsigned long packet_count;
+
+static const struct { uint8_t op; const char *name; } names[] = {
+    { ATOMIC_MEM, "ATOMIC_MEM" }, { WRITE_DATA, "WRITE_DATA" }, { WAIT_REG_MEM, "WAIT_REG_MEM" }, { COPY_DATA, "COPY_DATA" },
+    { CP_DMA, "CP_DMA" }, { PFP_SYNC_ME, "PFP_SYNC_ME" }, { SURFACE_SYNC, "SURFACE_SYNC" }, { EVENT_WRITE, "EVENT_WRITE" },
+    { EVENT_WRITE_EOP, "EVENT_WRITE_EOP" }, { EVENT_WRITE_EOS, "EVENT_WRITE_EOS" }, { RELEASE_MEM, "RELEASE_MEM" },
+    { DMA_DATA, "DMA_DATA" }, { ACQUIRE_MEM, "ACQUIRE_MEM" },
+};
+
+/* Returns the name of a packet that accesses memory or orders accesses; none for others. */
+static const char *name_of(unsigned op)
+{
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (names[i].op == op)
+            return names[i].name;
+    return NULL;
+}
+
+static int sets_registers(unsigned op)
+{
+    return op == SET_CONTEXT_REG || op == SET_SH_REG || op == SET_UCONFIG_REG || op == SET_UCONFIG_REG_INDEX || op == SET_SH_REG_INDEX;
+}
+
+static int is_release(unsigned op)
+{
+    return op == RELEASE_MEM || op == EVENT_WRITE_EOP || op == ACQUIRE_MEM || op == SURFACE_SYNC || op == EVENT_WRITE;
+}
+
+static unsigned op_of(uint32_t header) { return header >> 30 == 3 ? header >> 8 & 255 : 256; }
+
+static size_t length_of(uint32_t header)
+{
+    const size_t count = header >> 16 & 0x3fff;
+    return header >> 30 == 2 || (op_of(header) == NOP && count == 0x3fff) ? 1 : count + 2;
+}
+
+/* Returns the memory of an address, as far as it goes; none if the program has not mapped it. */
+static uint32_t *memory_of(uint64_t va, size_t *dwords)
+{
+    for (unsigned i = binding_count; i-- > 0;) {
+        const struct binding *binding = &bindings[i];
+        if (va < binding->va || va - binding->va >= binding->size)
+            continue;
+        const uint64_t at = binding->offset + (va - binding->va);
+        for (unsigned j = mapping_count; j-- > 0;)
+            if (mappings[j].cpu && mappings[j].handle == binding->handle && at < mappings[j].size) {
+                const size_t most = (size_t)((mappings[j].size - at) / 4);
+                *dwords = *dwords < most ? *dwords : most;
+                return (uint32_t *)(mappings[j].cpu + at);
+            }
+        return NULL;
+    }
+    return NULL;
+}
+
+static void list(FILE *file, const uint32_t *packet, size_t rest)
+{
+    const unsigned op = op_of(*packet), length = (unsigned)length_of(*packet);
+    const char *name = name_of(op);
+    if (sets_registers(op))
+        fprintf(file, "%lu register 0 SET\n", packet_count);
+    if (!name)
+        return;
+    fprintf(file, "%lu drop 0 %s\n", packet_count, name);
+    if (rest > length && op_of(packet[length]) == NOP && length_of(packet[length]) == length)
+        fprintf(file, "%lu twice 0 %s\n", packet_count, name);
+    if (rest > length && op_of(packet[length]) != NOP && packet[length] != *packet)
+        fprintf(file, "%lu swap 0 %s\n", packet_count, name);
+    for (unsigned count = 2; is_release(op) && count <= 6; count += 2)
+        fprintf(file, "%lu late %u %s\n", packet_count, count, name);
+    if (op == WAIT_REG_MEM && length > 4)
+        fprintf(file, "%lu wait 0 %s\n", packet_count, name);
+    for (unsigned dword = 1; dword < length; dword++) {
+        const int has_control = dword == 1 || (op == RELEASE_MEM && dword == 2) || (op == ACQUIRE_MEM && dword == 7)
+            || ((op == DMA_DATA || op == CP_DMA) && dword + 1 == length);
+        for (unsigned bit = 0; has_control && bit < 32; bit++)
+            fprintf(file, "%lu bit %u %s\n", packet_count, 32 * dword + bit, name);
+    }
+}
+
+static void make(const char *kind, unsigned argument, uint32_t *packet, size_t rest)
+{
+    const size_t length = length_of(*packet);
+    if (!strcmp(kind, "drop") || !strcmp(kind, "register")) {
+        *packet = (*packet & 0xffff0000u) | NOP << 8;
+    } else if (!strcmp(kind, "twice")) {
+        memcpy(packet + length, packet, 4 * length);
+    } else if (!strcmp(kind, "wait")) {
+        packet[4]--;
+    } else if (!strcmp(kind, "bit")) {
+        packet[argument / 32] ^= 1u << argument % 32;
+    } else {
+        size_t behind = 0;
+        uint32_t own[64];
+        for (unsigned count = strcmp(kind, "swap") ? argument : 1; count > 0 && length + behind < rest; count--) {
+            const uint32_t next = packet[length + behind];
+            if (op_of(next) == INDIRECT_BUFFER || length + behind + length_of(next) > rest)
+                break;
+            behind += length_of(next);
+        }
+        if (length > 64)
+            return;
+        memcpy(own, packet, 4 * length);
+        memmove(packet, packet + length, 4 * behind);
+        memcpy(packet + behind, own, 4 * length);
+    }
+}
+
+static void walk(uint64_t va, size_t dwords, int depth)
+{
+    const char *list_name = getenv("MUTANTS"), *mutant = getenv("MUTANT");
+    FILE *file = list_name ? fopen(list_name, "a") : NULL;
+    uint32_t *ib = memory_of(va, &dwords);
+    size_t at = 0;
+    while (ib && at < dwords) {
+        const size_t length = length_of(ib[at]);
+        unsigned long number;
+        unsigned argument;
+        char kind[16];
+        if (at + length > dwords)
+            break;
+        packet_count++;
+        if (file)
+            list(file, ib + at, dwords - at);
+        if (mutant && sscanf(mutant, "%lu %15s %u", &number, kind, &argument) == 3 && number == packet_count) {
+            make(kind, argument, ib + at, dwords - at);
+            fprintf(stderr, "mutant: packet %lu, %s %u\n", number, kind, argument);
+        }
+        if (op_of(ib[at]) == INDIRECT_BUFFER && length >= 4 && depth < 64) {
+            const uint64_t next = ib[at + 1] | (uint64_t)ib[at + 2] << 32;
+            if (file)
+                fflush(file);
+            walk(next, ib[at + 3] & 0xfffff, depth + 1);
+        }
+        at += length;
+    }
+    if (file)
+        fclose(file);
+}
+
+static void submit(const union drm_amdgpu_cs *cs)
+{
+    const uint64_t *chunks = (const uint64_t *)(uintptr_t)cs->in.chunks;
+    for (uint32_t i = 0; i < cs->in.num_chunks; i++) {
+        const struct drm_amdgpu_cs_chunk *chunk = (const void *)(uintptr_t)chunks[i];
+        const struct drm_amdgpu_cs_chunk_ib *ib = (const void *)(uintptr_t)chunk->chunk_data;
+        if (chunk->chunk_id == AMDGPU_CHUNK_ID_IB && (ib->ip_type == AMDGPU_HW_IP_GFX || ib->ip_type == AMDGPU_HW_IP_COMPUTE))
+            walk(ib->va_start, ib->ib_bytes / 4, 0);
+    }
+}
+
+static void bind(const struct drm_amdgpu_gem_va *va)
+{
+    const int binds = va->operation == AMDGPU_VA_OP_MAP || va->operation == AMDGPU_VA_OP_REPLACE;
+    for (unsigned i = 0; i < binding_count; i++)
+        if (bindings[i].va == va->va_address)
+            bindings[i].size = 0;
+    if (binds && binding_count < MOST)
+        bindings[binding_count++] = (struct binding) { va->va_address, va->map_size, va->offset_in_bo, va->handle };
+}
+
+/* Structures grow from one header to the next, and with them the size in the number. */
+static int is_request(unsigned long request, unsigned long wanted) { return ((request ^ wanted) & 0xffff) == 0; }
+
+int ioctl(int fd, unsigned long request, ...)
+{
+    static int (*next)(int, unsigned long, ...);
+    va_list arguments;
+    va_start(arguments, request);
+    void *argument = va_arg(arguments, void *);
+    va_end(arguments);
+    if (!next)
+        next = (int (*)(int, unsigned long, ...))dlsym(RTLD_NEXT, "ioctl");
+    if (is_request(request, DRM_IOCTL_AMDGPU_CS)) {
+        pthread_mutex_lock(&lock);
+        submit(argument);
+        pthread_mutex_unlock(&lock);
+    }
+    uint32_t handle = 0;
+    if (is_request(request, DRM_IOCTL_AMDGPU_GEM_MMAP))
+        handle = ((union drm_amdgpu_gem_mmap *)argument)->in.handle;
+    const int result = next(fd, request, argument);
+    pthread_mutex_lock(&lock);
+    if (result == 0 && handle && mapping_count < MOST)
+        mappings[mapping_count++] = (struct mapping) { ((union drm_amdgpu_gem_mmap *)argument)->out.addr_ptr, 0, NULL, handle };
+    if (result == 0 && is_request(request, DRM_IOCTL_AMDGPU_GEM_VA))
+        bind(argument);
+    pthread_mutex_unlock(&lock);
+    return result;
+}
+
+static void *map(const char *name, void *address, size_t size, int rights, int flags, int fd, off_t offset)
+{
+    void *(*next)(void *, size_t, int, int, int, off_t) = (void *(*)(void *, size_t, int, int, int, off_t))dlsym(RTLD_NEXT, name);
+    void *made = next(address, size, rights, flags, fd, offset);
+    if (fd < 0 || made == MAP_FAILED || !offset)
+        return made;
+    pthread_mutex_lock(&lock);
+    for (unsigned i = mapping_count; i-- > 0;)
+        if (mappings[i].offset == (uint64_t)offset) {
+            mappings[i].cpu = made;
+            mappings[i].size = size;
+            break;
+        }
+    pthread_mutex_unlock(&lock);
+    return made;
+}
+
+void *mmap(void *address, size_t size, int rights, int flags, int fd, off_t offset)
+{
+    return map("mmap", address, size, rights, flags, fd, offset);
+}
+
+void *mmap64(void *address, size_t size, int rights, int flags, int fd, off_t offset)
+{
+    return map("mmap64", address, size, rights, flags, fd, offset);
+}
+
+int munmap(void *address, size_t size)
+{
+    static int (*next)(void *, size_t);
+    if (!next)
+        next = (int (*)(void *, size_t))dlsym(RTLD_NEXT, "munmap");
+    for (unsigned i = 0; i < mapping_count; i++)
+        if (mappings[i].cpu == address)
+            mappings[i].cpu = NULL;
+    return next(address, size);
+}
