@@ -2,7 +2,7 @@
 
 usage: libdrm_requests.py THEIRS OURS NAME
 
-They must be equal but for what older releases of libdrm do differently, which crates/libdrm-amdgpu/tests/beside_libdrm.rs lists.
+They must be equal but for what releases of libdrm do differently, which crates/libdrm-amdgpu/tests/support/mod.rs lists.
 """
 import sys
 
@@ -22,6 +22,10 @@ def requests(lines):
             continue
         if line.startswith("48 40 "):
             line = f"48 64 {line[6:]} 0 0 0"
+        if line.startswith(("c1 24 ", "c2 24 ")) and line.endswith(" 0"):
+            line = line[:-2].replace(" 24 ", " 16 ", 1)
+        if line.startswith("51 24 "):
+            line = line[:line.rindex(" ")]
         found.append(line.replace("ADDRESS 16000001b8", "ADDRESS 16000001c0"))
     return found
 

@@ -9,7 +9,7 @@ use std::{
     process::Command,
 };
 
-use support::{folder, missing, ours, output, recorder, shim, theirs};
+use support::{comparable, folder, missing, ours, output, recorder, shim, theirs, version};
 
 const CLIENT: [&str; 6] = ["probe", "queries", "buffers", "addresses", "submissions", "syncobjs"];
 
@@ -64,41 +64,6 @@ impl Drop for Bench {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.folder);
     }
-}
-
-/// The second part of the version of a libdrm, by the name of its file; that of this library if the file has none.
-fn version(library: &Path) -> u32 {
-    let name = library.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    name.strip_prefix("libdrm_amdgpu.so.1.").and_then(|rest| rest.split('.').next()?.parse().ok()).unwrap_or(134)
-}
-
-/// Rewrites requests of an older libdrm to those of 2.4.134, which are the only differences that are allowed:
-///
-/// * DEV_INFO has 448 bytes instead of 440;
-/// * GEM_VA has 64 bytes instead of 40, of which the last 24 are zero;
-/// * initialisation asks for the graphics IP, to find out whether addresses are split for sparse memory. The probe asks the same
-///   two questions one after the other, so such pairs are left out wherever they are.
-///
-/// And one of ours: on a descriptor of -1 no request is made.
-fn comparable(requests: Vec<String>, version: u32) -> Vec<String> {
-    const BAD_FILE: &str = "05 40 -9 0 0 0 0 0";
-    const IP_COUNT: &str = "45 32 0 ADDRESS 300000004 0 0";
-    const IP_INFO: &str = "45 32 0 ADDRESS 200000020 0 0";
-    let mut list: Vec<String> = Vec::new();
-    for mut line in requests.into_iter().filter(|line| line != BAD_FILE) {
-        if version < 134 {
-            line = line.replace("45 32 0 ADDRESS 16000001b8 0 0", "45 32 0 ADDRESS 16000001c0 0 0");
-            if let Some(rest) = line.strip_prefix("48 40 ") {
-                line = format!("48 64 {rest} 0 0 0");
-            }
-        }
-        if line == IP_INFO && list.last().is_some_and(|last| last == IP_COUNT) {
-            list.pop();
-            continue;
-        }
-        list.push(line);
-    }
-    list
 }
 
 fn compare(chip: &str) {

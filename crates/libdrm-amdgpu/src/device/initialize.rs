@@ -34,10 +34,12 @@ pub(super) fn initialize(fd: c_int, shares: bool) -> Answer<*const Device> {
     let is_authenticated = is_authenticated.plainly()?;
     let list = List::lock();
     if shares && let Some(device) = list.find(&node) {
-        let kept = authenticated(device.fd(), &device.node).inspect_err(|errno| {
+        // Looked up again: a client may have closed the device's descriptor, and the number may be another file's.
+        let kept = authenticated(device.fd(), &NodeName::of(device.fd())).inspect_err(|errno| {
             complain(format_args!("amdgpu_device_initialize: amdgpu_get_auth (2) failed (-1: {errno})"));
         });
-        if is_authenticated && !kept.plainly()? {
+        let kept = kept.plainly()?;
+        if is_authenticated && !kept {
             device.set_names(duplicate(fd)?);
         }
         device.reference();
