@@ -152,7 +152,7 @@ fn nonsense_is_refused_with_its_key_and_the_reason() {
         (
             "/dev_info/device_id",
             json!(-1),
-            "dev_info.device_id is a number, not a number of 64 bits without a sign or fraction",
+            "dev_info.device_id is a number with a sign, not a number of 64 bits without a sign or fraction",
         ),
         (
             "/dev_info/max_engine_clock",
@@ -163,6 +163,7 @@ fn nonsense_is_refused_with_its_key_and_the_reason() {
         ("/dev_info/num_shader_engines", json!(9), "dev_info.num_shader_engines is 0x9: 1 to 8 have room in cu_bitmap"),
         ("/dev_info/num_shader_engines", json!(0), "dev_info.num_shader_engines is 0x0: 1 to 8 have room in cu_bitmap"),
         ("/dev_info/cu_bitmap", json!([[0, 0, 0, 0]]), "dev_info.cu_bitmap has 1 entries, not 4 to 4"),
+        ("/dev_info/wave_front_size", json!(48), "dev_info.wave_front_size is 0x30: a wave has 32 or 64 lanes"),
         ("/dev_info/gart_page_size", json!(4097), "dev_info.gart_page_size is 0x1001: no power of two from a page on"),
         (
             "/dev_info/virtual_address_max",
@@ -251,6 +252,7 @@ fn a_tree_of_sysfs_with_holes_or_paths_that_lead_elsewhere_is_refused() {
     for (sysfs, message) in [
         (json!([]), "sysfs is a list, not an object"),
         (json!({}), "sysfs.files is missing"),
+        (json!({ "complete": "yes", "files": {} }), "sysfs.complete is a text, not true or false"),
         (json!({ "files": { "vbios_version": null } }), "sysfs.files.vbios_version is null, not an object"),
         (json!({ "files": { "vbios_version": {} } }), "sysfs.files.vbios_version.hex is missing"),
         (json!({ "files": { "vbios_version": 7 } }), "sysfs.files.vbios_version is a number, not an object"),

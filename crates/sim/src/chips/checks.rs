@@ -52,11 +52,14 @@ pub(super) fn dev_info(node: &Node<'_>, dev: &DevInfo) -> Result<(), CaptureErro
             ("num_rb_pipes", dev.num_rb_pipes.into(), 0..=64, "the masks have 64 bits"),
             ("num_tcc_blocks", dev.num_tcc_blocks.into(), 0..=64, "the mask has 64 bits"),
             ("num_hw_gfx_contexts", dev.num_hw_gfx_contexts.into(), 0..=64, "no chip has so many"),
-            ("wave_front_size", dev.wave_front_size.into(), 0..=64, "a wave has 32 or 64 lanes"),
             ("vram_bit_width", dev.vram_bit_width.into(), 0..=65_536, "no bus is so wide"),
             ("pcie_num_lanes", dev.pcie_num_lanes.into(), 0..=32, "a link has 32 lanes at most"),
         ],
     )?;
+    // Zero where the capture does not say.
+    if ![0, 32, 64].contains(&dev.wave_front_size) {
+        return Err(out_of_range(node, "wave_front_size", dev.wave_front_size.into(), "a wave has 32 or 64 lanes"));
+    }
     if dev.tcc_disabled_mask.count_ones() > dev.num_tcc_blocks {
         let reason = "disables more L2 slices than num_tcc_blocks";
         return Err(out_of_range(node, "tcc_disabled_mask", dev.tcc_disabled_mask, reason));

@@ -114,6 +114,7 @@ impl<'a> Node<'a> {
             Value::Null => "null",
             Value::Bool(_) => "true or false",
             Value::Number(number) if number.is_f64() => "a number with a fraction or beyond 64 bits",
+            Value::Number(number) if number.is_i64() && !number.is_u64() => "a number with a sign",
             Value::Number(_) => "a number",
             Value::String(_) => "a text",
             Value::Array(_) => "a list",

@@ -58,7 +58,7 @@ impl RecordedFiles {
     pub(super) fn read(root: &Node<'_>) -> Result<Self, CaptureError> {
         let Some(node) = root.get("sysfs")? else { return Ok(Self::default()) };
         let source = node.get("source")?.map(|source| source.text().map(str::to_owned)).transpose()?;
-        let is_complete = node.get("complete")?.is_some_and(|complete| complete.boolean() == Ok(true));
+        let is_complete = node.get("complete")?.map_or(Ok(false), |complete| complete.boolean())?;
         let mut files = BTreeMap::new();
         let list = node.need("files")?;
         for (path, file) in list.entries(MOST_FILES)? {
