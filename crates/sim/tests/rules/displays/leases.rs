@@ -148,6 +148,8 @@ fn only_a_master_leases_and_a_lessee_does_not() {
     let lessee = &lessee.file;
     lessee.may(client_cap::UNIVERSAL_PLANES, 1).unwrap();
     assert_eq!(lessee.lease(&objects).unwrap_err(), Errno::EINVAL);
+    let bad = ModeCreateLease { object_ids: 0, object_count: 3, ..ModeCreateLease::ZEROED };
+    assert_eq!(lessee.told(bad), Err(Errno::EINVAL), "before its objects are looked at");
     let (guest, render) = (File(device.open_primary(false)), File(device.open()));
     for other in [&guest, &render] {
         assert_eq!(other.lease(&[]).unwrap_err(), Errno::EACCES);
