@@ -89,6 +89,12 @@ void hostile(void)
 		/* A count that fits. */
 		words[number == 0xc3 ? 4 : number == 0xca ? 6 : number == 0xcb || number == 0xcd ? 4 : 2] = any(5);
 	}
+	/* A descriptor is told and closed: a program has so many and no more. */
+	if (number == 0xc1 || number == 0x2d) {
+		direction = 3;
+		size = size < 12 ? 12 : size;
+		place = place == 4 ? 6 : place;
+	}
 	switch (place) {
 	case 0:
 		argument = NULL;
