@@ -142,9 +142,17 @@ impl Diff {
     }
 }
 
+/// The parts in which two chips differ without either being broken.
+const OF_THE_CHIP: [&str; 4] = ["heap", "ring", "link", "bandwidth"];
+
 fn compare(old: &Read, new: &Read, tolerance: Tolerance) -> Diff {
     let mut changes = Vec::new();
-    let mut say = |kind, about, text: String| changes.push(Change { kind, about, text });
+    let chips = [&old.gpu, &new.gpu].map(|gpu| gpu.facts.as_ref().map(|facts| &facts.chip));
+    let is_other = matches!(chips, [Some(was), Some(is)] if was != is);
+    let mut say = |kind, about, text: String| {
+        let kind = if is_other && OF_THE_CHIP.contains(&about) { Kind::Changed } else { kind };
+        changes.push(Change { kind, about, text });
+    };
     if new.aborted {
         let reason = new.reason.as_deref().unwrap_or("no reason is told");
         say(
@@ -155,6 +163,13 @@ fn compare(old: &Read, new: &Read, tolerance: Tolerance) -> Diff {
     }
     if old.level != new.level {
         say(Kind::Changed, "run", format!("level {}, then {}: only checks of both are compared", old.level, new.level));
+    }
+    if is_other {
+        say(
+            Kind::Changed,
+            "run",
+            "the chips are two: what they have and how fast it is tells of no fault, checks of both do".to_owned(),
+        );
     }
     facts(&old.gpu, &new.gpu, &mut say);
     link(old, new, &mut say);
@@ -273,7 +288,12 @@ fn checks(old: &Read, new: &Read, say: &mut impl FnMut(Kind, &'static str, Strin
     let gone: Vec<&String> = before.keys().filter(|id| !after.contains_key(*id)).collect();
     if !gone.is_empty() {
         let named = gone.iter().take(4).map(|id| id.as_str()).collect::<Vec<_>>().join(", ");
-        say(Kind::Changed, "check", format!("{} checks of the old report are not in the new one: {named}", gone.len()));
+        let rest = if gone.len() > 4 { " and others" } else { "" };
+        say(
+            Kind::Changed,
+            "check",
+            format!("{} checks of the old report are not in the new one: {named}{rest}", gone.len()),
+        );
     }
     compared
 }

@@ -217,6 +217,18 @@ fn two_reports_are_compared_and_what_was_better_before_ends_with_1() {
         ends_with(&compared, code);
         assert!(stdout(&compared).contains(expected), "{expected}: {}", stdout(&compared));
     }
+    // What another chip lacks is not broken, and a check that fails on it is.
+    let mut other = original.clone();
+    other["gpu"]["chip"] = "RENOIR".into();
+    other["gpu"]["rings"].as_array_mut().unwrap().pop();
+    other["gpu"]["heaps"][0]["size"] = 1.into();
+    let path = scratch.file("other.json", &other.to_string());
+    let compared = compare(&good, &path, &[]);
+    ends_with(&compared, 0);
+    for expected in ["changed  run       the chips are two: ", "changed  ring", "changed  heap"] {
+        assert!(stdout(&compared).contains(expected), "{expected}: {}", stdout(&compared));
+    }
+    ends_with(&compare(&path, &bad, &[]), 1);
     let json: Value = serde_json::from_slice(&compare(&good, &bad, &["--json"]).stdout).unwrap();
     assert_eq!((&json["schema"], &json["regression"]), (&"amdgpu-smoke-diff/1".into(), &true.into()));
     for wrong in ["/nonexistent", "/dev/null", "/proc/version"] {
