@@ -113,17 +113,9 @@ impl Collection {
         page::page(&self.fleet, &self.analysis)
     }
 
-    /// Returns the contents of a file with a database of SQLite.
-    #[cfg(feature = "sqlite")]
+    /// Returns the contents of a file with a database of SQLite; an error without the feature `sqlite`.
     pub(crate) fn database(&self) -> Result<Vec<u8>, String> {
         sql::database(&self.fleet).map_err(|error| format!("SQLite: {error}"))
-    }
-
-    /// Returns the reason why there is none: the program has no SQLite.
-    #[cfg(not(feature = "sqlite"))]
-    #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "with the feature it is used and may fail")]
-    pub(crate) fn database(&self) -> Result<Vec<u8>, String> {
-        Err(WITHOUT_SQLITE.to_owned())
     }
 
     /// Returns the merged tables as statements that SQLite runs.

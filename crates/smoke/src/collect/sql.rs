@@ -131,6 +131,12 @@ pub(super) fn database(fleet: &Fleet) -> rusqlite::Result<Vec<u8>> {
     Ok(connection.serialize("main")?.to_vec())
 }
 
+/// Refuses: the program has no SQLite.
+#[cfg(not(feature = "sqlite"))]
+pub(super) fn database(_: &Fleet) -> Result<Vec<u8>, &'static str> {
+    Err(crate::collect::WITHOUT_SQLITE)
+}
+
 /// Returns seconds as an integer of SQL.
 fn seconds(made: u64) -> i64 {
     i64::try_from(made).unwrap_or(i64::MAX)
