@@ -20,7 +20,7 @@ use amdgpu_winsys::{
 type Failure = Box<dyn std::error::Error>;
 
 /// The names of all rows.
-const ROWS: [&str; 30] = [
+const ROWS: [&str; 31] = [
     "submit-empty",
     "submit-listed",
     "submit-set-1000",
@@ -47,6 +47,7 @@ const ROWS: [&str; 30] = [
     "shader-races",
     "shader-strict",
     "shader-fused",
+    "shader-scatter",
     "shader-code",
     "shader-code-kept",
     "shader-short",
@@ -121,6 +122,7 @@ fn shader(row: &str, count: u32) -> Result<(), Failure> {
     let program = match row {
         "shader-code" | "shader-code-kept" => shaders::straight()?,
         "shader-fused" => shaders::program(Work::Fused)?,
+        "shader-scatter" => shaders::program(Work::Scatter)?,
         _ => shaders::program(Work::Mix)?,
     };
     let dispatch = Dispatch { end: [1; 3], ..shaders::dispatch(&program).ok_or("no descriptor")? };
@@ -134,7 +136,7 @@ fn shader(row: &str, count: u32) -> Result<(), Failure> {
     };
     for _ in 0..count {
         match row {
-            "shader" | "shader-fused" | "shader-code" => alone(&plain),
+            "shader" | "shader-fused" | "shader-scatter" | "shader-code" => alone(&plain),
             "shader-job" | "shader-code-kept" => alone(&job),
             "shader-watch" => watched(&Watch::default()),
             "shader-trace" => watched(&Watch { trace: Some(TracedWaves::All), ..Watch::default() }),
