@@ -1,6 +1,6 @@
 //! The state that packets set for later packets: registers, base addresses, predication.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use amdgpu_hw::GpuVa;
 use amdgpu_packets::layout::values::SetBaseIndex;
@@ -41,18 +41,28 @@ pub struct State {
 struct Counters {
     samples: AtomicU64,
     statistics: [AtomicU64; STATISTICS],
+    /// `true` if an event has stopped the statistics of the pipeline.
+    is_stopped: AtomicBool,
 }
 
 impl Counters {
     const fn new() -> Self {
-        Self { samples: AtomicU64::new(0), statistics: [const { AtomicU64::new(0) }; STATISTICS] }
+        Self {
+            samples: AtomicU64::new(0),
+            statistics: [const { AtomicU64::new(0) }; STATISTICS],
+            is_stopped: AtomicBool::new(false),
+        }
     }
 }
 
 impl Clone for Counters {
     fn clone(&self) -> Self {
         let copy = |counter: &AtomicU64| AtomicU64::new(counter.load(Ordering::Relaxed));
-        Self { samples: copy(&self.samples), statistics: std::array::from_fn(|index| copy(&self.statistics[index])) }
+        Self {
+            samples: copy(&self.samples),
+            statistics: std::array::from_fn(|index| copy(&self.statistics[index])),
+            is_stopped: AtomicBool::new(self.is_stopped.load(Ordering::Relaxed)),
+        }
     }
 }
 
@@ -158,9 +168,21 @@ impl State {
         std::array::from_fn(|index| self.counters.statistics[index].load(Ordering::Relaxed))
     }
 
-    /// Returns a copy that has counted nothing.
+    /// Starts or stops the statistics of the pipeline, which count from the beginning.
+    pub(super) fn set_counts_statistics(&self, counts: bool) {
+        self.counters.is_stopped.store(!counts, Ordering::Relaxed);
+    }
+
+    /// Returns `true` if draws count in the statistics of the pipeline.
+    pub fn counts_statistics(&self) -> bool {
+        !self.counters.is_stopped.load(Ordering::Relaxed)
+    }
+
+    /// Returns a copy that has counted nothing, and counts what this one does.
     pub(super) fn with_counters_of_zero(&self) -> Self {
-        Self { counters: Counters::new(), ..self.clone() }
+        let copy = Self { counters: Counters::new(), ..self.clone() };
+        copy.set_counts_statistics(self.counts_statistics());
+        copy
     }
 
     /// Returns the address that SET_BASE set for an index; null if there is none.

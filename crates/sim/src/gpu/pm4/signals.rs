@@ -139,6 +139,12 @@ impl Engine {
         // The dwords after this event are not an address.
         let has_address = step.dwords.len() > 2 && event != Event::PIXEL_PIPE_STAT_CONTROL;
         let at = if has_address { Some(step.address("addr_lo", packet.addr)?) } else { None };
+        // Drivers stop the statistics around draws of their own.
+        match event {
+            Event::PIPELINESTAT_START => self.state.set_counts_statistics(true),
+            Event::PIPELINESTAT_STOP => self.state.set_counts_statistics(false),
+            _ => {}
+        }
         self.event(event, at, target, step.port)
     }
 

@@ -69,6 +69,32 @@ fn direct_draws_know_their_counts_and_indices() {
     }
 }
 
+/// A visitor that records which draws count in the statistics of the pipeline, as they are and as late ones are.
+#[derive(Default)]
+struct Counting(RefCell<Vec<[bool; 2]>>);
+
+impl Shaders for Counting {
+    fn run(&self, _: &Work, scene: &Scene<'_>) -> Result<(), Unfinished> {
+        let late = scene.state.with_counters_of_zero();
+        self.0.borrow_mut().push([scene.state.counts_statistics(), late.counts_statistics()]);
+        Ok(())
+    }
+}
+
+#[test]
+fn draws_count_in_statistics_unless_an_event_has_stopped_them() {
+    for target in gfx(Gfx6, Gfx12) {
+        let (counting, rig) = (Counting::default(), Rig::new());
+        let (draw, event) = (packet(0x2d, &[3, 2]), |event: u32| packet(0x46, &[event]));
+        let [start, stop] = [25, 26].map(event);
+        let stream = [draw.clone(), stop.clone(), draw.clone(), stop, start, draw].concat();
+        rig.put(IB, &stream);
+        let env = Environment { memory: &rig.memory, clock: &rig, job: &rig, shaders: &counting, observer: None };
+        Engine::new(target.into()).run(Ib { va: va(IB), dwords: stream.len() as u32 }, &env).unwrap();
+        assert_eq!(counting.0.into_inner(), [[true; 2], [false; 2], [true; 2]], "{target}");
+    }
+}
+
 #[test]
 fn indirect_draws_take_their_arguments_from_memory_and_tell_the_shader() {
     for target in gfx(Gfx6, Gfx12) {

@@ -97,7 +97,9 @@ pub(super) fn run(draw: &Draw, drawer: &Drawer<'_>, scene: &Scene<'_>) -> Result
             ];
             let mut all = Statistics::default();
             all[..statistics.len()].copy_from_slice(&statistics);
-            scene.state.count_statistics(&all);
+            if scene.state.counts_statistics() {
+                scene.state.count_statistics(&all);
+            }
             if state.counts_samples {
                 scene.state.count_samples(drawn.passed);
             }
