@@ -73,6 +73,11 @@ impl Dispatch {
         threads_of(self.threads).div_ceil(self.wave.lanes().into()).min(MAX_WAVES) as u32
     }
 
+    /// Returns the number of registers of user data that waves get, in their first scalar registers: USER_SGPR of COMPUTE_PGM_RSRC2.
+    pub(crate) fn user_sgprs(&self) -> u32 {
+        (self.resources[1] >> 1 & 31).min(self.user_data.len() as u32)
+    }
+
     /// Returns the number of VGPRs that each lane has for itself.
     pub(crate) fn private_vgprs(&self) -> u32 {
         let unit = if self.wave == WaveSize::Wave32 { 8 } else { 4 };

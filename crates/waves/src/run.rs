@@ -42,6 +42,9 @@ pub struct Limits {
     pub shuffled: Option<u64>,
     /// A seed for what registers and LDS hold before a wave writes them, which is undefined; `None` for zeroes.
     pub undefined: Option<u64>,
+    /// The registers of [`Dispatch::user_data`] that nobody has set, by their bits: [`run_checked`](crate::run_checked) tells where a
+    /// shader reads one.
+    pub unset: u16,
 }
 
 /// The vector instructions of the host that executes waves. They do not affect results.
@@ -86,6 +89,7 @@ impl Default for Limits {
             shader_engines: 1,
             shuffled: None,
             undefined: None,
+            unset: 0,
         }
     }
 }

@@ -8,7 +8,7 @@ use std::{
 use amdgpu_isa::decode;
 
 use super::{
-    hazards::{Hazards, InstructionHazard, MISSING_WAIT, Traits},
+    hazards::{Hazards, InstructionHazard, MISSING_WAIT, Scalars, Traits},
     known::{route, traits},
     observer::Observer,
     waits::{Facts, MissingWait, Outstanding},
@@ -34,8 +34,9 @@ type Sink<'s> = &'s mut dyn FnMut(&InstructionHazard);
 pub fn run_checked(dispatch: &Dispatch, memory: &dyn Memory, limits: Limits, sink: Sink<'_>) -> Outcome {
     let shared = Shared::new(dispatch, limits);
     let mut notes = Notes::default();
-    let checker =
+    let mut checker =
         Checker::new(dispatch.shape(), (dispatch.program, dispatch.waves_per_group() > 1), memory, (sink, &mut notes));
+    checker.unset = Scalars::from(limits.unset) & ((1 << dispatch.user_sgprs()) - 1);
     shared.work(memory, 0, shared.slots().min(limits.window.max(1)), &checker, None);
     shared.outcome(memory)
 }
@@ -96,6 +97,8 @@ pub(crate) struct Checker<'c> {
     first: u64,
     /// `true` if waves share LDS.
     shares_lds: bool,
+    /// The scalar registers with arguments that nobody has set.
+    unset: Scalars,
     memory: &'c dyn Memory,
     state: RefCell<State<'c>>,
 }
@@ -114,6 +117,7 @@ impl<'c> Checker<'c> {
             shape,
             first,
             shares_lds,
+            unset: 0,
             memory,
             state: RefCell::new(State { sink, notes, far: None, group, waves, current: None }),
         }
@@ -148,8 +152,10 @@ impl<'c> Checker<'c> {
     ) -> Option<&'k mut Living> {
         let (current, waves) = state;
         if current.as_ref().is_none_or(|(number, _)| *number != wave) {
-            let start =
-                || Living { hazards: Hazards::new(self.shape, self.shares_lds), outstanding: Outstanding::default() };
+            let start = || Living {
+                hazards: Hazards::new(self.shape, self.shares_lds, self.unset),
+                outstanding: Outstanding::default(),
+            };
             let living = waves.remove(&wave).unwrap_or_else(start);
             if let Some((before, living)) = current.replace((wave, living)) {
                 waves.insert(before, living);

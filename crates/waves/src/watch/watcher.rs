@@ -265,7 +265,7 @@ impl Watcher<'_> {
         let (Some(living), Some(traits)) = (waves.get_mut(wave.number as usize), &known.traits) else { return };
         let hazards = living
             .hazards
-            .get_or_insert_with(|| Hazards::new(self.dispatch.shape(), self.dispatch.waves_per_group() > 1));
+            .get_or_insert_with(|| Hazards::new(self.dispatch.shape(), self.dispatch.waves_per_group() > 1, 0));
         let Some(found) = hazards.step(wave.pc, traits) else { return };
         let pair = (found.earlier.unwrap_or_default(), wave.pc);
         if state.told_hazards.len() < MOST_TURNS && state.told_hazards.insert(pair) {

@@ -102,7 +102,8 @@ const PRIMITIVE: &[Needed] = &[
 impl Engine {
     /// Returns the names of registers on which work depends and that the job has not set.
     ///
-    /// The registers of a shader's arguments are not among them: shaders have arguments that they do not read.
+    /// The registers of a shader's arguments are not among them: shaders have arguments that they do not read. The interpreter tells of
+    /// those that a dispatch reads.
     pub(super) fn unset(&self, work: &Work, step: &Step<'_, '_>) -> Vec<&'static str> {
         let Reader::Ring(target) = step.reader else { return Vec::new() };
         let lists: [&[Needed]; 3] = match work {

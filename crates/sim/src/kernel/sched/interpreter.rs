@@ -152,7 +152,8 @@ impl Shaders for Interpreter {
             return Ok(());
         }
         let dispatch = dispatch(target.level, grid, scene.state, self.chip.as_ref(), self.limits.undefined);
-        let limits = Limits { flaw: scene.job.flaw(), ..self.limits };
+        let unset = if scene.job.is_checked() { unset_arguments(target.level, scene.state) } else { 0 };
+        let limits = Limits { flaw: scene.job.flaw(), unset, ..self.limits };
         match self.execute(&dispatch, scene, limits) {
             Outcome::Done(_) => Ok(()),
             Outcome::Stopped => Err(Unfinished::Cancelled),
@@ -180,6 +181,13 @@ impl Shaders for Interpreter {
 /// Returns the number of threads of a whole work-group: NUM_THREAD_FULL, above which GFX12 has INTERLEAVE_BITS.
 fn whole_threads(level: GfxLevel, size: u32) -> u32 {
     size & if level >= GfxLevel::Gfx12 { 0x1fff } else { 0xffff }
+}
+
+/// Returns the registers of arguments that the job has not set, by their bits.
+fn unset_arguments(level: GfxLevel, state: &State) -> u16 {
+    let Some(first) = COMPUTE_USER_DATA_0.offset(level).and_then(Register::at_byte) else { return 0 };
+    let is_unset = |index: &u32| !state.registers().is_set(Register::new(first.index() + index));
+    (0..u16::BITS).filter(is_unset).fold(0, |bits, index| bits | 1 << index)
 }
 
 /// Returns the dispatch for the values of registers. With a `seed`, those that the job has not set have values of it, as another process
@@ -250,6 +258,9 @@ mod tests {
         assert_ne!(garbage.threads[0], 64);
         assert!(garbage.start.iter().all(|start| *start != 0) && garbage.user_data[3] != 0);
         assert_eq!((garbage.resources[0], garbage.user_data), (5, of(Some(SEED)).user_data));
+        assert_eq!(unset_arguments(level, &state), u16::MAX);
+        state.set_register(place(COMPUTE_USER_DATA_0), 5);
+        assert_eq!(unset_arguments(level, &state), u16::MAX - 1);
     }
 
     #[test]

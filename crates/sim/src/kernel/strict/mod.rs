@@ -20,7 +20,8 @@
 //! * what has ended is over for all that the CPU submits after it has waited for anything, see [`Over`];
 //! * the end of a job flushes the caches of metadata with those of colour and depth;
 //! * a wait for vertex shaders is taken for one for the whole draw, and draws are in order among themselves;
-//! * the registers of the arguments of shaders may be left as they were, for shaders have arguments that they do not read;
+//! * the registers of the arguments of draws may be left as they were, for shaders have arguments that they do not read, and those of
+//!   dispatches that no wave reads;
 //! * of user queues only the packets of the ring are checked.
 
 mod access;
@@ -302,8 +303,12 @@ impl Caches {
         // Without the job, so that the same program is reported once.
         let register = hazard.register.map(|register| format!(", {register}")).unwrap_or_default();
         let later = format!("{}{register} of a shader of {place}", side(&hazard.instruction));
-        let missing =
-            format!("{}: {} ({}, aco_insert_NOPs.cpp)", hazard.rule.what, hazard.rule.needed, hazard.rule.name);
+        // The stream lacks an argument, and the code nothing.
+        let source = match hazard.rule.name {
+            "UnsetArgument" => "radv_emit_compute_shader",
+            _ => "aco_insert_NOPs.cpp",
+        };
+        let missing = format!("{}: {} ({}, {source})", hazard.rule.what, hazard.rule.needed, hazard.rule.name);
         self.report(HazardKind::Instruction, Some(hazard.instruction.pc), earlier, later, missing);
     }
 

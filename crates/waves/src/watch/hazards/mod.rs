@@ -15,9 +15,9 @@ use amdgpu_hw::GfxLevel;
 use amdgpu_isa::WaveSize;
 
 pub use self::rules::HazardRule;
-use self::rules::LDS_TO_BARRIER;
 pub(super) use self::rules::MISSING_WAIT;
-pub(super) use self::traits::Traits;
+use self::rules::{LDS_TO_BARRIER, UNSET_ARGUMENT};
+pub(super) use self::traits::{Scalars, Traits};
 
 use self::{found::Found, gfx10::Gfx10, gfx11::Gfx11, old::Old};
 use super::waits::{RegisterName, WaitSide};
@@ -62,6 +62,8 @@ pub(super) struct Hazards {
     has_others: bool,
     /// The address of a store to LDS for which nothing has waited.
     stored: Option<u64>,
+    /// The scalar registers that hold arguments which nobody has set.
+    unset: Scalars,
 }
 
 /// The facts that depend on the generation.
@@ -75,8 +77,9 @@ enum Own {
 }
 
 impl Hazards {
-    /// Returns the state of a wave that starts, which shares LDS with others if it `has_others`.
-    pub(super) fn new(shape: Shape, has_others: bool) -> Self {
+    /// Returns the state of a wave that starts, which shares LDS with others if it `has_others`, and whose first scalar registers hold
+    /// arguments, those whose bits are `unset` with values that nobody has set.
+    pub(super) fn new(shape: Shape, has_others: bool, unset: Scalars) -> Self {
         let own = match shape.level {
             GfxLevel::Gfx6 | GfxLevel::Gfx7 | GfxLevel::Gfx8 | GfxLevel::Gfx9 => {
                 Own::Old(Box::new(Old::new(shape.level)))
@@ -85,7 +88,7 @@ impl Hazards {
             GfxLevel::Gfx10_3 => Own::None,
             _ => Own::Gfx11(Box::new(Gfx11::new(shape.level, shape.wave == WaveSize::Wave64, shape.is_graphics))),
         };
-        Self { own, has_others, stored: None }
+        Self { own, has_others, stored: None, unset }
     }
 
     /// Returns the hazard of the next instruction of a wave, and remembers the instruction.
@@ -96,7 +99,11 @@ impl Hazards {
             Own::Gfx10(state) => state.step(pc, traits),
             Own::Gfx11(state) => state.step(pc, traits),
         };
+        let read = self.unset & traits.reads;
+        self.unset &= !(traits.reads | traits.writes);
+        let register = (read != 0).then(|| read.trailing_zeros() as u16);
         own.or_else(|| self.barrier(pc, traits))
+            .or_else(|| register.map(|_| Found { rule: &UNSET_ARGUMENT, register, earlier: None }))
     }
 
     /// Looks for stores to LDS that may not be over when other waves pass a barrier. Those of one wave are in order.
@@ -145,12 +152,32 @@ mod tests {
     /// Returns the rules that lines of text break, which waves need not be able to execute.
     fn broken(level: GfxLevel, lines: &[&str]) -> Vec<&'static str> {
         let shape = Shape { level, wave: WaveSize::Wave64, vgprs: 256, is_graphics: true };
-        let mut hazards = Hazards::new(shape, true);
+        let mut hazards = Hazards::new(shape, true, 0);
         let steps = lines.iter().enumerate().filter_map(|(pc, line)| {
             let instruction = assemble(level, shape.wave, line).expect(line);
             hazards.step(4 * pc as u64, &traits(shape, &instruction).expect(line))
         });
         steps.map(|found| found.rule.name).collect()
+    }
+
+    #[test]
+    fn an_argument_that_nobody_has_set_is_not_read_before_it_is_written() {
+        let shape = Shape { level: GfxLevel::Gfx10_3, wave: WaveSize::Wave64, vgprs: 256, is_graphics: false };
+        let run = |unset, lines: &[&str]| {
+            let mut hazards = Hazards::new(shape, false, unset);
+            let found = lines.iter().filter_map(|line| {
+                let instruction = assemble(shape.level, shape.wave, line).expect(line);
+                hazards.step(0, &traits(shape, &instruction).expect(line))
+            });
+            found.map(|found| (found.rule.name, found.register)).collect::<Vec<_>>()
+        };
+        let found = |register| vec![("UnsetArgument", Some(register))];
+        assert_eq!(run(0b1000, &["v_mov_b32 v1, s3"]), found(3));
+        assert_eq!(run(0b1000, &["s_load_dword s8, s[2:3], 0x0"]), found(3));
+        assert_eq!(run(0b1000, &["s_mov_b32 s3, s3"; 2]), found(3), "once");
+        assert_eq!(run(0b1000, &["v_mov_b32 v1, s2"]), []);
+        assert_eq!(run(0b1000, &["s_mov_b32 s3, 0", "v_mov_b32 v1, s3"]), []);
+        assert_eq!(run(0, &["v_mov_b32 v1, s3"]), []);
     }
 
     #[test]
@@ -163,6 +190,13 @@ mod tests {
             let [store, wait, barrier] = lines;
             assert_eq!(broken(level, &[store, barrier]), ["BarrierWithoutWait"], "{level}");
             assert_eq!(broken(level, &[store, wait, barrier]), [""; 0], "{level}");
+            let shape = Shape { level, wave: WaveSize::Wave64, vgprs: 256, is_graphics: false };
+            let mut alone = Hazards::new(shape, false, 0);
+            let found = [store, barrier].map(|line| {
+                let instruction = assemble(level, shape.wave, line).expect(line);
+                alone.step(0, &traits(shape, &instruction).expect(line)).is_some()
+            });
+            assert_eq!(found, [false; 2], "{level}: the only wave of its group");
         }
     }
 

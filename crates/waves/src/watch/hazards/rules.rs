@@ -143,6 +143,14 @@ pub(super) static LDS_TO_BARRIER: HazardRule = rule(
     (Gfx6, Gfx12),
 );
 
+// `radv_cmd_buffer.c`, `radv_emit_compute_shader` and its callers.
+pub(super) static UNSET_ARGUMENT: HazardRule = rule(
+    "UnsetArgument",
+    "an instruction reads an argument whose register the job has not set, so that it has the value of another job",
+    "a write of COMPUTE_USER_DATA in the same submission",
+    (Gfx6, Gfx12),
+);
+
 // GFX10.1: `handle_instruction_gfx10`. GFX10.3 has no hazards.
 pub(super) static VMEM_TO_SCALAR: HazardRule = rule(
     "VMEMtoScalarWriteHazard",

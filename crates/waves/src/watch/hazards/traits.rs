@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// A set of scalar registers, a bit for each slot.
-pub(super) type Scalars = u128;
+pub(in crate::watch) type Scalars = u128;
 
 /// The unit that executes an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -86,7 +86,7 @@ impl Wave {
             Operation::Gather(_) | Operation::LoadSamples => parts.0 = 4,
             _ => {}
         }
-        let last = u32::from(step.data) + parts.0.max(1) as u32 - 1;
+        let last = u32::from(step.data) + words(parts) - 1;
         self.checked(last, 1)?;
         for lane in lanes(self.registers.exec()) {
             write_components(&mut self.registers, step.data, lane, [0; 4], None, parts);
@@ -97,7 +97,7 @@ impl Wave {
 
     /// Refuses registers that are not allocated.
     fn check_registers(&self, step: &ImageStep, image: &Image, parts: Parts) -> Result<(), Reason> {
-        let data = parts.0.max(1) as u32 + u32::from(step.residency);
+        let data = words(parts) + u32::from(step.residency);
         self.checked(u32::from(step.data) + data - 1, 1)?;
         let coordinates = Coordinates::of(step, image.kind).count();
         let extra = match step.operation {
@@ -123,6 +123,11 @@ impl Wave {
             self.registers.write(step.data + count as u16, &[0; 64], exec);
         }
     }
+}
+
+/// Returns the number of registers of a lane that components of an image take.
+fn words((count, is_half, _, is_packed): Parts) -> u32 {
+    (if is_half && is_packed { count.div_ceil(2) } else { count }).max(1) as u32
 }
 
 /// Returns the texel that a lane addresses.
