@@ -101,6 +101,28 @@ fn global_addresses_in_registers_have_64_bits() {
 }
 
 #[test]
+fn the_fault_of_several_dwords_is_that_of_the_lowest_lane_that_has_one() {
+    for place in places().into_iter().filter(|(level, _)| *level >= GfxLevel::Gfx9) {
+        let size = if place.0 >= GfxLevel::Gfx11 { "b64" } else { "dwordx2" };
+        // Lane 0 has its second dword behind the data, the others have none in it.
+        let end = DATA + 4 * DWORDS as u64;
+        let addresses = format!(
+            "v_lshlrev_b32_e32 v2, 4, v0\nv_or_b32_e32 v2, 0x70000000, v2\nv_mov_b32_e32 v3, 0\ns_mov_b32 exec_lo, 1
+            s_mov_b32 exec_hi, 0\nv_mov_b32_e32 v2, {:#x}\ns_mov_b32 exec_lo, -1\ns_mov_b32 exec_hi, -1",
+            end - 4
+        );
+        for (access, code) in [
+            (Access::Load, format!("global_load_{size} v[4:5], v[2:3], off")),
+            (Access::Store, format!("global_store_{size} v[2:3], v[4:5], off")),
+        ] {
+            let (outcome, _) = execute(place, &format!("{addresses}\n{code}"), &[], |_| {});
+            let expected = PageFault { va: end, access };
+            assert!(matches!(outcome, Outcome::Fault { fault, .. } if fault == expected), "{place:?}: {outcome:?}");
+        }
+    }
+}
+
+#[test]
 fn an_index_comes_before_an_offset() {
     for place in places() {
         let size = if place.0 >= GfxLevel::Gfx11 { "b32" } else { "dword" };

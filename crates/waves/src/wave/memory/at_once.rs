@@ -6,7 +6,7 @@ use crate::{
         kernel::{LANES, Lanes, WideLanes},
         unit::{Unit, for_each_unit},
     },
-    memory::ADDRESS_MASK,
+    memory::{ADDRESS_MASK, PageFault},
     program::{
         data::{Data, DataKind},
         step::MemoryKind,
@@ -92,6 +92,29 @@ fn row_of(registers: &Registers, places: &impl Addresses, byte: u32) -> Option<u
     (start + 4 * u64::from(registers.lanes) <= ADDRESS_MASK).then_some(start)
 }
 
+/// The fault of the lowest lane that an instruction has one in, as if one lane accessed all its dwords before the next one does.
+#[derive(Default)]
+struct LowestFault(Option<(usize, PageFault)>);
+
+impl LowestFault {
+    /// Takes the result of an access to one dword of each lane in `on`, which follows those to the dwords before it.
+    fn take(&mut self, result: Result<(), PageFault>, addresses: &WideLanes, on: u64) {
+        let Err(fault) = result else { return };
+        // A lower lane with this byte would be the one whose fault was returned.
+        let has = |&lane: &usize| fault.va.wrapping_sub(addresses[lane]) & ADDRESS_MASK < 4;
+        let lane = lanes(on).find(has).unwrap_or(LANES);
+        if self.0.is_none_or(|(lowest, _)| lane < lowest) {
+            self.0 = Some((lane, fault));
+        }
+    }
+
+    fn note<O: Observer>(self, space: &mut Global<'_, O>) {
+        if let Some((_, fault)) = self.0 {
+            space.note(fault);
+        }
+    }
+}
+
 /// Loads dwords for every lane that is on, all lanes at once.
 fn load_all<O: Observer>(
     (registers, pad): (&mut Registers, &mut Pad),
@@ -107,18 +130,22 @@ fn load_all<O: Observer>(
         out[count..].fill(0);
         let row = row_of(registers, places, 0);
         if row.is_none_or(|start| space.memory.load_row(start, &mut out[..count]).is_err()) {
-            load_scattered(registers, space, (exec, 0), places, (&mut *addresses, &mut ***out));
+            let mut faults = LowestFault::default();
+            load_scattered(registers, space, (exec, 0), places, (&mut *addresses, &mut ***out), &mut faults);
+            faults.note(space);
         }
         return registers.exchange(destination, out, exec);
     }
     let mut values = [[0; 64]; 4];
+    let mut faults = LowestFault::default();
     for (dword, values) in (0..).zip(&mut values).take(dwords.into()) {
         let row = row_of(registers, places, 4 * dword);
         // If a page of the row is missing, the dwords of the others are still read.
         if row.is_none_or(|start| space.memory.load_row(start, &mut values[..count]).is_err()) {
-            load_scattered(registers, space, (exec, 4 * dword), places, (&mut *addresses, values));
+            load_scattered(registers, space, (exec, 4 * dword), places, (&mut *addresses, values), &mut faults);
         }
     }
+    faults.note(space);
     // Results may overwrite the registers of the address, so they come last.
     for (register, values) in (destination..).zip(&values).take(dwords.into()) {
         registers.write(register, values, exec);
@@ -129,19 +156,18 @@ fn load_all<O: Observer>(
 #[inline(never)]
 fn load_scattered<O: Observer>(
     registers: &Registers,
-    space: &mut Global<'_, O>,
+    space: &Global<'_, O>,
     (on, byte): (u64, u32),
     places: &impl Addresses,
     (addresses, values): (&mut WideLanes, &mut Lanes),
+    faults: &mut LowestFault,
 ) {
     let in_range = places.of_all(registers, byte, on, addresses);
     // Lanes out of range read 0, also after a row that could not be loaded.
     if in_range != u64::MAX {
         *values = [0; LANES];
     }
-    if let Err(fault) = space.memory.load_lanes(addresses, in_range, values) {
-        space.note(fault);
-    }
+    faults.take(space.memory.load_lanes(addresses, in_range, values), addresses, in_range);
 }
 
 /// Stores dwords of every lane that is on, all lanes at once. Returns `false`, having stored nothing, if the data of lanes may
@@ -164,15 +190,15 @@ fn store_all<O: Observer>(
     if dwords > 1 && !is_apart(addresses, exec, in_range, 4 * u64::from(dwords)) {
         return false;
     }
+    let mut faults = LowestFault::default();
     for dword in 0..dwords {
         if dword > 0 {
             in_range = places.of_all(registers, 4 * u32::from(dword), exec, addresses);
         }
         let values = &registers.vectors[usize::from(source + u16::from(dword))];
-        if let Err(fault) = space.memory.store_lanes(addresses, in_range, values) {
-            space.note(fault);
-        }
+        faults.take(space.memory.store_lanes(addresses, in_range, values), addresses, in_range);
     }
+    faults.note(space);
     true
 }
 
