@@ -279,7 +279,7 @@ fn a_card_that_leaves_its_slot_is_told_of_and_one_that_is_unbound_is_not() {
     assert_eq!((incident.state().name, found.lines.len()), ("removed", 2));
     assert_eq!(incident.gpu.map(|gpu| gpu.to_string()).as_deref(), Some("0000:3f:00.0"));
     // Whoever unloads the module lets go of the GPU, too; and another slot may lose its card a minute before.
-    let unbound: String = unplugged.lines().skip(2).map(|line| format!("{line}\n")).collect();
+    let unbound = unplugged.lines().skip(2).collect::<Vec<_>>().join("\n");
     assert!(incidents(unbound.as_bytes()).is_empty());
     assert!(incidents(unplugged.replace("500.1000", "570.1000").as_bytes()).is_empty());
     let corrected =
