@@ -1,6 +1,21 @@
 /* Random requests about dumb buffers, dma-bufs, handles and names of BOs, and clients. */
 #include "judge.h"
 
+/* Takes a handle into the table. One that leaves it is closed, so that a long program has few BOs: a simulated BO that is exported needs a
+ * descriptor of the host. */
+static void hold(uint32_t handle)
+{
+	uint32_t lost = buffers[kept & 7];
+
+	printf(" handle %u", handle);
+	buffers[kept & 7] = handle;
+	for (int i = 0; i < 8; i++)
+		if (buffers[i] == lost)
+			return;
+	if (lost)
+		printf(" close %d", close_handle(lost));
+}
+
 void primes(void)
 {
 	int at = slot();
@@ -10,10 +25,8 @@ void primes(void)
 		static const uint32_t bits[] = { 8, 16, 32, 32, 32, 24, 0, 7 };
 		struct dumb d = { rare(64, 0), rare(64 * (1 + any(3)), 0), bits[any(8)], 0, 0, 0, 0 };
 		printf("%ux%ux%u ", d.width, d.height, d.bpp);
-		if (!go("create-dumb", IOWR(0xb2, d), &d)) {
-			printf(" handle %u", d.handle);
-			buffers[kept & 7] = d.handle;
-		}
+		if (!go("create-dumb", IOWR(0xb2, d), &d))
+			hold(d.handle);
 		break;
 	}
 	case 2: {
@@ -32,10 +45,8 @@ void primes(void)
 	case 5: case 6: {
 		struct prime p = { 0, any(4), fds[at] };
 		printf("slot %d ", at);
-		if (!go("prime-to-handle", IOWR(0x2e, p), &p)) {
-			printf(" handle %u", p.handle);
-			buffers[kept & 7] = p.handle;
-		}
+		if (!go("prime-to-handle", IOWR(0x2e, p), &p))
+			hold(p.handle);
 		break;
 	}
 	case 7: {
