@@ -88,7 +88,7 @@ fn a_file_that_is_no_capture_is_bad_usage_and_its_fault_is_named() {
         let output = run(arguments);
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(79), "{text}");
-        assert!(text.contains("bad.json") && text.contains("dev_info.family is a number, not"), "{text}");
+        assert!(text.contains("bad.json") && text.contains("dev_info.family is a number with a sign, not"), "{text}");
     }
 }
 

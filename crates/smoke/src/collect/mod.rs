@@ -24,14 +24,11 @@ use std::{
     thread,
 };
 
+pub(crate) use self::sql::WITHOUT_SQLITE;
 use self::{
     analysis::Analysis,
     fleet::{Fleet, LeftOut, Problem, Reading},
 };
-
-/// The reason why a program without the feature writes no database.
-pub(crate) const WITHOUT_SQLITE: &str = "this amdgpu-smoke was built without SQLite: \
-    `cargo install amdgpu-smoke --features sqlite` brings it, and `--sql | sqlite3 FILE` writes the same tables without it";
 
 /// Threads that read reports; more do not help, since one merges.
 const READERS: usize = 8;

@@ -7,6 +7,10 @@ use std::{borrow::Cow, fmt::Write as _};
 
 use crate::collect::fleet::Fleet;
 
+/// The reason why a program without the feature writes no database.
+pub(crate) const WITHOUT_SQLITE: &str = "this amdgpu-smoke was built without SQLite: \
+    `cargo install amdgpu-smoke --features sqlite` brings it, and `--sql | sqlite3 FILE` writes the same tables without it";
+
 /// The tables, which replace earlier ones of the same file.
 const TABLES: &str = "\
 DROP VIEW IF EXISTS failures_by_fact;
@@ -134,7 +138,7 @@ pub(super) fn database(fleet: &Fleet) -> rusqlite::Result<Vec<u8>> {
 /// Refuses: the program has no SQLite.
 #[cfg(not(feature = "sqlite"))]
 pub(super) fn database(_: &Fleet) -> Result<Vec<u8>, &'static str> {
-    Err(crate::collect::WITHOUT_SQLITE)
+    Err(WITHOUT_SQLITE)
 }
 
 /// Returns seconds as an integer of SQL.
