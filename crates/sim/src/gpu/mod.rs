@@ -43,7 +43,7 @@ mod tests;
 pub(crate) mod video;
 mod wait;
 
-pub(crate) use self::interface::memory::UPDATES;
+pub(crate) use self::interface::{caches::OBSERVERS_ARE_BUILT, memory::UPDATES};
 pub use amdgpu_waves::Reach;
 
 pub use self::{

@@ -159,6 +159,10 @@ pub enum Ended {
     Draws,
 }
 
+/// `false` in builds that exist to measure what the presence of the strict mode costs without it: they ask nowhere whether there is an
+/// observer.
+pub(crate) const OBSERVERS_ARE_BUILT: bool = !cfg!(amdgpu_without_strict);
+
 /// An observer of what packets do, besides their memory accesses.
 pub trait CacheObserver {
     /// Called before each packet.

@@ -1,6 +1,11 @@
 //! The environment of an engine: memory, clock, job and shaders.
 
-use super::{caches::CacheObserver, job::Job, memory::Memory, work::Shaders};
+use super::{
+    caches::{CacheObserver, OBSERVERS_ARE_BUILT},
+    job::Job,
+    memory::Memory,
+    work::Shaders,
+};
 
 /// The GPU's reference clock counter, which `AMDGPU_INFO_TIMESTAMP` reads.
 pub trait Clock {
@@ -26,6 +31,6 @@ pub struct Environment<'e> {
 impl<'e> Environment<'e> {
     /// Returns the observer of caches; `None` if the strict mode is not built, so that nothing of it is left in the way of a packet.
     pub(crate) fn observer(&self) -> Option<&'e dyn CacheObserver> {
-        if crate::kernel::strict::IS_BUILT { self.observer } else { None }
+        if OBSERVERS_ARE_BUILT { self.observer } else { None }
     }
 }

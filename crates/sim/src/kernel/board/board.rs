@@ -12,7 +12,7 @@ use amdgpu_uapi::WedgedEvent;
 use crate::{
     Strictness,
     features::Features,
-    gpu::Engine,
+    gpu::{Engine, OBSERVERS_ARE_BUILT},
     kernel::{
         board::facts::Facts,
         complaints::Complaints,
@@ -27,7 +27,7 @@ use crate::{
             shaders::ShaderSlot,
             skipped::Skipped,
         },
-        strict::{self, Caches},
+        strict::Caches,
         sync::events::{Events, Until},
         uevents::Uevents,
     },
@@ -91,7 +91,7 @@ impl Board {
 
     /// Returns the model of the caches, in the strict mode.
     pub(crate) fn caches(&self) -> Option<&Caches> {
-        self.caches.as_ref().filter(|_| strict::IS_BUILT)
+        self.caches.as_ref().filter(|_| OBSERVERS_ARE_BUILT)
     }
 
     /// Waits while the computer sleeps.

@@ -77,9 +77,6 @@ use crate::{
     gpu::{FrontCaches, Ib, Place, TargetCaches},
 };
 
-/// `false` in builds that exist to measure what the presence of the mode costs without it: they ask nowhere whether it is on.
-pub(crate) const IS_BUILT: bool = !cfg!(amdgpu_without_strict);
-
 /// The caches of a device, and the reports about them.
 #[derive(Debug)]
 pub(crate) struct Caches {
