@@ -148,7 +148,7 @@ static void raw(struct context *it)
     struct drm_amdgpu_cs_chunk_ib ibs[6];
     struct drm_amdgpu_cs_chunk_dep deps[3];
     struct drm_amdgpu_cs_chunk_fence user;
-    struct drm_amdgpu_cs_chunk_sem sems[3];
+    struct drm_amdgpu_cs_chunk_sem semaphores[3];
     struct drm_amdgpu_cs_chunk_syncobj points[3];
     struct drm_amdgpu_bo_list_entry entries[4];
     struct drm_amdgpu_bo_list_in in = { ~0u, ~0u, below(5), once_in(6) ? below(20) : sizeof *entries, (uintptr_t)entries };
@@ -167,7 +167,7 @@ static void raw(struct context *it)
             amdgpu_cs_chunk_fence_to_dep(&fence, &deps[i]);
         else
             memset(&deps[i], 0, sizeof deps[i]);
-        sems[i].handle = any_syncobj();
+        semaphores[i].handle = any_syncobj();
         points[i] = (struct drm_amdgpu_cs_chunk_syncobj){ any_syncobj(), once_in(3), below(6) };
     }
     for (unsigned i = 0; i < 4; i++)
@@ -179,7 +179,7 @@ static void raw(struct context *it)
     user = data.fence_data;
     SAY("user fence %u %u; syncobjs", user.handle, user.offset);
     for (unsigned i = 0; i < 3; i++)
-        SAY(" %u %u@%" PRIu64, sems[i].handle, points[i].handle, (uint64_t)points[i].point);
+        SAY(" %u %u@%" PRIu64, semaphores[i].handle, points[i].handle, (uint64_t)points[i].point);
     const struct {
         uint32_t id, size;
         void *payload;
@@ -187,8 +187,8 @@ static void raw(struct context *it)
         { AMDGPU_CHUNK_ID_IB, sizeof *ibs, ibs },
         { AMDGPU_CHUNK_ID_FENCE, sizeof user, &user },
         { AMDGPU_CHUNK_ID_DEPENDENCIES, sizeof deps, deps },
-        { AMDGPU_CHUNK_ID_SYNCOBJ_IN, sizeof sems[0], sems },
-        { AMDGPU_CHUNK_ID_SYNCOBJ_OUT, sizeof sems[0], sems + 1 },
+        { AMDGPU_CHUNK_ID_SYNCOBJ_IN, sizeof semaphores[0], semaphores },
+        { AMDGPU_CHUNK_ID_SYNCOBJ_OUT, sizeof semaphores[0], semaphores + 1 },
         { AMDGPU_CHUNK_ID_BO_HANDLES, sizeof in, &in },
         { AMDGPU_CHUNK_ID_SCHEDULED_DEPENDENCIES, sizeof deps[0], deps },
         { AMDGPU_CHUNK_ID_SYNCOBJ_TIMELINE_WAIT, sizeof points[0], points },
