@@ -171,7 +171,7 @@ fn the_database_answers_what_the_page_says() {
     }
 }
 
-/// What is there stays as it is, and where a file cannot be written there is none, not even a part.
+/// Existing files stay as they are, and where a file cannot be written there is none, not even a part.
 #[cfg(feature = "sqlite")]
 #[test]
 fn a_database_is_written_whole_or_not_at_all() {

@@ -93,7 +93,7 @@ impl Fixed {
         chromium(&format!("http://{}/frame/{width}", self.address), &options).unwrap()
     }
 
-    /// What [`MEASURE`] finds in this width.
+    /// The findings of [`MEASURE`] in this width.
     fn facts(&self, width: u32) -> Value {
         let output = self.browse(width, &["--dump-dom"]);
         let dom = String::from_utf8_lossy(&output.stdout);
@@ -110,7 +110,7 @@ impl Fixed {
     }
 }
 
-/// What the server would remember of a moment before the snapshot: the sizes of each memory go up and down.
+/// A moment before the snapshot, as the server would remember it: the sizes of each memory go up and down.
 fn past(snapshot: &Value, point: u64) -> Value {
     let gpus = snapshot["gpus"].as_array().unwrap().iter().map(|gpu| {
         let used = |domain: &str| gpu["domains"][domain]["used"].as_u64().unwrap() / (1 + point % 3);
