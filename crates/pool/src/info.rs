@@ -159,7 +159,7 @@ mod tests {
     #[test]
     fn numbers_and_offsets_are_those_of_the_kernel_header() {
         let offset = |name: &str| DevInfo::FIELDS.iter().find(|(field, _)| *field == name).unwrap().1;
-        assert_eq!(seam::INFO, amdgpu_uapi::Info::REQUEST.bits());
+        assert_eq!(u32::try_from(seam::INFO), Ok(amdgpu_uapi::Info::REQUEST.bits()));
         assert_eq!(size_of::<seam::InfoArgument>(), amdgpu_uapi::Info::REQUEST.size());
         assert_eq!((query::DEV_INFO, query::MEMORY), (amdgpu_uapi::query::DEV_INFO, amdgpu_uapi::query::MEMORY));
         assert_eq!((IDS_FLAGS, GART_PAGE_SIZE), (offset("ids_flags"), offset("gart_page_size")));

@@ -12,7 +12,7 @@ use std::{
 };
 
 /// The request number of INFO, which states 32 bytes of argument; below 2³¹, so that it fits the word of either C library's `ioctl`.
-pub(crate) const INFO: u32 = 0x4020_6445;
+pub(crate) const INFO: libc::Ioctl = 0x4020_6445;
 /// Bytes of every buffer for an answer, because Mesa's no-op shim does not respect the size in the request.
 pub(crate) const BUFFER: usize = 1024;
 
@@ -37,7 +37,7 @@ pub(crate) fn info(node: &File, query: u32, answer: &mut [u8]) -> io::Result<()>
     // SAFETY: the number is INFO's, whose argument has the 32 bytes of `InfoArgument`, which the kernel only reads. The one address
     // in it is that of `buffer`, which nothing else uses, which outlives the call, and which is longer than any answer. The
     // descriptor is open as long as `node` is borrowed.
-    while unsafe { libc::ioctl(node.as_raw_fd(), INFO as libc::Ioctl, &raw const argument) } < 0 {
+    while unsafe { libc::ioctl(node.as_raw_fd(), INFO, &raw const argument) } < 0 {
         let error = io::Error::last_os_error();
         if error.kind() != ErrorKind::Interrupted {
             return Err(error);
