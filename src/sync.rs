@@ -13,23 +13,7 @@ mod shipped {
         atomic::{AtomicBool, AtomicU64},
     };
 
-    use parking_lot::MutexGuard;
     pub(crate) use parking_lot::{Mutex, RwLock, RwLockReadGuard};
-
-    /// A condition variable whose wait takes and returns the guard, as the scheduler's does.
-    #[derive(Debug, Default)]
-    pub(crate) struct Condvar(parking_lot::Condvar);
-
-    impl Condvar {
-        pub(crate) fn wait<'m, T>(&self, mut guard: MutexGuard<'m, T>) -> MutexGuard<'m, T> {
-            self.0.wait(&mut guard);
-            guard
-        }
-
-        pub(crate) fn notify_all(&self) {
-            self.0.notify_all();
-        }
-    }
 }
 
 #[cfg(interleaved)]
@@ -37,6 +21,6 @@ mod shipped {
 mod scheduled;
 
 #[cfg(interleaved)]
-pub(crate) use self::scheduled::{AtomicBool, AtomicU64, Condvar, Mutex, OnceLock, RwLock, RwLockReadGuard};
+pub(crate) use self::scheduled::{AtomicBool, AtomicU64, Mutex, OnceLock, RwLock, RwLockReadGuard};
 #[cfg(not(interleaved))]
-pub(crate) use self::shipped::{AtomicBool, AtomicU64, Condvar, Mutex, OnceLock, RwLock, RwLockReadGuard};
+pub(crate) use self::shipped::{AtomicBool, AtomicU64, Mutex, OnceLock, RwLock, RwLockReadGuard};

@@ -23,20 +23,6 @@ impl<T> Mutex<T> {
     }
 }
 
-/// A condition variable, as far as the library uses it.
-#[derive(Debug, Default)]
-pub(crate) struct Condvar(shuttle::sync::Condvar);
-
-impl Condvar {
-    pub(crate) fn wait<'m, T>(&self, guard: MutexGuard<'m, T>) -> MutexGuard<'m, T> {
-        self.0.wait(guard).unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(crate) fn notify_all(&self) {
-        self.0.notify_all();
-    }
-}
-
 /// parking_lot's lock for many readers, as far as the library uses it.
 #[derive(Debug, Default)]
 pub(crate) struct RwLock<T>(shuttle::sync::RwLock<T>);

@@ -1,4 +1,4 @@
-//! A queue gives its buffers to one submission at a time, and a thread that waits for them is woken.
+//! Threads submit to one queue at the same time.
 
 mod support;
 
@@ -34,7 +34,7 @@ fn queue(rig: &Rig) -> Queue {
 
 /// Some threads keep their lists in the queue, some keep nothing: each submission has a number of its own, and all run.
 #[test]
-fn threads_that_submit_to_one_queue_take_turns() {
+fn threads_submit_to_one_queue_at_the_same_time() {
     in_many_orders(|| {
         let rig = Rig::new();
         let (queue, memory) = (queue(&rig), memory(&rig));

@@ -32,13 +32,6 @@ pub struct CallLimits {
     pub around_further: usize,
 }
 
-impl CallLimits {
-    /// Returns the most preamble and postamble IBs of a call.
-    fn around(&self) -> usize {
-        self.around_first.max(self.around_further)
-    }
-}
-
 /// A kernel call that is part of a submission.
 ///
 /// ```
@@ -104,7 +97,7 @@ pub struct Calls<I> {
 ///
 /// [`NoRoomForIbs`] if preambles and postambles leave no room for an IB in a call.
 pub fn plan<I: Iterator<Item = usize> + Clone>(lists: I, limits: CallLimits) -> Result<Calls<I>, NoRoomForIbs> {
-    let around = limits.around();
+    let around = limits.around_first.max(limits.around_further);
     if limits.per_call <= around {
         return Err(NoRoomForIbs { around, per_call: limits.per_call });
     }

@@ -4,7 +4,7 @@ use super::in_flight::Resource;
 use crate::{
     host_memory::{self, NoHostMemory},
     uapi::BoListEntry,
-    winsys::{Binding, BoList, Device, ResidencySet, Residents},
+    winsys::{Binding, BoList, Device, Residents},
 };
 
 /// The number of handles that can have a stamp. Handles are small, because the kernel assigns the lowest free handle. A BO with a
@@ -39,12 +39,11 @@ pub(in crate::cs) struct BoListBuilder {
 }
 
 impl BoListBuilder {
-    /// Returns `true` if exactly these sets are listed and have not changed since. Sets may be repeated.
+    /// Returns `true` if exactly the sets with these generations are listed, which may be repeated.
     #[inline]
-    pub(super) fn is_of<'s>(&self, sets: impl Iterator<Item = &'s ResidencySet>) -> bool {
+    pub(super) fn has_listed(&self, generations: impl Iterator<Item = u64>) -> bool {
         let mut rest = &self.sets[..];
-        for set in sets.filter(|set| !set.is_known_empty()) {
-            let generation = set.generation();
+        for generation in generations {
             match rest.split_first() {
                 Some((&next, others)) if next == generation => rest = others,
                 _ if self.sets.contains(&generation) => {}
@@ -52,12 +51,6 @@ impl BoListBuilder {
             }
         }
         rest.is_empty()
-    }
-
-    /// Returns `true` if exactly these snapshots are listed.
-    #[inline]
-    pub(super) fn has_listed<'s>(&self, sets: impl Iterator<Item = &'s Residents>) -> bool {
-        sets.map(Residents::generation).eq(self.sets.iter().copied())
     }
 
     /// Replaces the listed sets with these sets. After an error no set is listed.

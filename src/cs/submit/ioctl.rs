@@ -1,4 +1,4 @@
-//! The steps of a submission: reserve its place, take its turn, make its plan and its kernel calls, and commit it.
+//! The steps of a submission: reserve its place, make its plan and its kernel calls, and commit it.
 
 use super::{
     in_flight::InFlight,
@@ -19,10 +19,14 @@ impl QueueState {
         gang_members: &[(&Ring, &[&CommandList])],
         submission: &Submission<'_>,
     ) -> Result<u64, SubmitError> {
+        let request = Request { queue: self, gang_members, submission };
+        // Before the lock of `begin`, because this runs code of the caller.
+        let has_memory = submission.memory.binding_count() > 0;
         // Read first, so that the submission itself is not retired.
         let done = self.user_fence.value();
-        let mut guard = SubmissionGuard { state: self, entry: None, plan: None };
-        let outcome = guard.submit(gang_members, submission, done);
+        let begun = self.in_flight.begin(done, |plan| !has_memory && request.is_same(plan)).map_err(no_memory)?;
+        let mut guard = SubmissionGuard { state: self, begun: Some(begun) };
+        let outcome = guard.submit(&request);
         let (sequence, events) = guard.end(submission.keep, done);
         // From here on no lock is held: observers may do anything.
         for event in events {
@@ -74,9 +78,9 @@ impl QueueState {
     /// Makes the kernel calls of a plan. The first one waits, and the last one signals.
     fn make_calls(
         &self,
-        plan: &mut Plan,
         submission: &Submission<'_>,
         entry: &mut InFlight,
+        plan: &mut Plan,
     ) -> Result<(), SubmitError> {
         if self.options.bo_list_mode == BoListMode::Kept {
             let count = entry.memory.len();
@@ -86,7 +90,7 @@ impl QueueState {
                 entry.plan = 0;
             }
         }
-        let Plan { bos, scratch, ibs, calls, dependencies, scheduled, waits, signals, events, is_own, .. } = plan;
+        let Plan { bos, scratch, ibs, calls, dependencies, scheduled, waits, signals, events, .. } = plan;
         let is_observed = self.device().is_observed();
         events.clear();
         if is_observed {
@@ -108,7 +112,7 @@ impl QueueState {
             if has_sync && is_last {
                 call.signals = &*signals;
             }
-            match self.call(&call, scratch, *is_own) {
+            match self.call(&call, scratch) {
                 Ok(sequence) => {
                     entry.accept(sequence);
                     if is_observed {
@@ -125,9 +129,9 @@ impl QueueState {
     /// Makes one call. If memory is short, repeats it as the queue's retry policy allows: others may free memory in between, and
     /// submissions that have ended are retired.
     #[inline]
-    fn call(&self, chunks: &Chunks<'_>, scratch: &mut ChunkScratch, is_own: bool) -> Result<u64, WinsysError> {
+    fn call(&self, chunks: &Chunks<'_>, scratch: &mut ChunkScratch) -> Result<u64, WinsysError> {
         match self.context.submit_quiet(chunks, scratch) {
-            Err(error @ WinsysError::OutOfMemory { .. }) => self.call_again(error, chunks, scratch, is_own),
+            Err(error @ WinsysError::OutOfMemory { .. }) => self.call_again(error, chunks, scratch),
             outcome => outcome,
         }
     }
@@ -138,12 +142,7 @@ impl QueueState {
         first: WinsysError,
         chunks: &Chunks<'_>,
         scratch: &mut ChunkScratch,
-        is_own: bool,
     ) -> Result<u64, WinsysError> {
-        if !is_own {
-            // Retiring calls observers, which may submit to this queue.
-            self.in_flight.allow_overtaking();
-        }
         let retry = self.options.retry;
         let (mut error, end) = (first, Deadline::after(retry.total));
         while !end.remaining().is_zero() {
@@ -159,45 +158,27 @@ impl QueueState {
 }
 
 /// A submission that is being made. When it ends, even by a panic in code of the caller or of the kernel, what the kernel has
-/// accepted is in flight, and the next submission can begin.
+/// accepted is in flight, and its plan serves the next one.
 struct SubmissionGuard<'q> {
     state: &'q QueueState,
-    /// Its place among the submissions in flight, with the resources that it uses.
-    entry: Option<InFlight>,
-    /// The plan that it has during its turn.
-    plan: Option<TryBox<Plan>>,
+    /// Its place among the submissions in flight, with the resources that it uses, and its plan; `None` after the end.
+    begun: Option<(InFlight, TryBox<Plan>)>,
 }
 
 impl SubmissionGuard<'_> {
     /// Makes the submission. After an error some of its calls may have been made.
-    fn submit(
-        &mut self,
-        gang_members: &[(&Ring, &[&CommandList])],
-        submission: &Submission<'_>,
-        done: u64,
-    ) -> Result<(), SubmitError> {
-        let Self { state, entry, plan } = self;
-        let acquires = submission.acquires_of(state);
-        let request = Request { device: state.device(), ring: &state.ring, acquires, gang_members, submission };
-        if submission.memory.binding_count() > 0 {
-            // Before the turn, because this runs code of the caller.
-            let entry = entry.insert(state.in_flight.reserve().map_err(no_memory)?);
-            request.acquire_memory(&mut entry.memory)?;
-        }
-        let is_same = |plan: &Plan| request.is_same(plan);
-        let begun = state.in_flight.begin(entry, !submission.waits.is_empty(), done, is_same);
-        let (plan, Some(entry)) = (plan.insert(begun.map_err(no_memory)?), entry) else { return Ok(()) };
-        request.prepare(plan, entry)?;
-        state.make_calls(plan, submission, entry)
+    fn submit(&mut self, request: &Request<'_>) -> Result<(), SubmitError> {
+        let Some((entry, plan)) = &mut self.begun else { return Ok(()) };
+        request.prepare(entry, plan)?;
+        self.state.make_calls(request.submission, entry, plan)
     }
 
-    /// Commits what the kernel has accepted, and ends the turn. Then drops, without a lock, what is no longer kept, including the
-    /// resources of submissions up to `done`. Returns the last sequence number, and the events for observers.
+    /// Commits what the kernel has accepted. Then drops, without a lock, what is no longer kept, including the resources of
+    /// submissions up to `done`. Returns the last sequence number, and the events for observers.
     fn end(&mut self, keep: Keep, done: u64) -> (u64, Vec<Event>) {
-        let Some(entry) = self.entry.take() else { return (0, Vec::new()) };
-        let (sequence, mut plan) = (entry.sequence(), self.plan.take());
-        let events = plan.as_mut().map_or_else(Vec::new, |plan| std::mem::take(&mut plan.events));
-        drop(self.state.in_flight.commit(entry, plan, keep, done));
+        let Some((entry, mut plan)) = self.begun.take() else { return (0, Vec::new()) };
+        let (sequence, events) = (entry.sequence(), std::mem::take(&mut plan.events));
+        drop(self.state.in_flight.commit(entry, Some(plan), keep, done));
         (sequence, events)
     }
 }

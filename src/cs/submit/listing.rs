@@ -6,12 +6,13 @@ use super::{
     batch,
     in_flight::{InFlight, Resource},
     plan::{Plan, Ring},
+    state::QueueState,
 };
 use crate::{
     cs::{CallLimits, CommandList, Fence, MAX_IBS_PER_CALL, Preambles, Submission, SubmitError, SyncPoint},
     host_memory::{self, NoHostMemory, extend, push},
     uapi::{BO_LIST_MAX_ENTRIES, CsChunkIb, CsChunkSyncobj, IbFlags, SyncobjWaitFlags},
-    winsys::{Binding, Capabilities, Device, Error as WinsysError, Feature, Ip, ResidencySet, Residents},
+    winsys::{Binding, Capabilities, Error as WinsysError, Feature, Ip, ResidencySet, Residents},
 };
 
 /// The priority of IBs in the BO list, the same as in RADV; memory has its own priorities.
@@ -20,10 +21,7 @@ const IB_PRIORITY: u32 = 31;
 /// A submission of lists, to one queue or to a gang.
 #[derive(Clone, Copy)]
 pub(super) struct Request<'a> {
-    pub(super) device: &'a Device,
-    pub(super) ring: &'a Ring,
-    /// The preambles of the queue, unless the submission has its own.
-    pub(super) acquires: Option<&'a Preambles>,
+    pub(super) queue: &'a QueueState,
     /// The other queues of a gang, each with the lists that run on it in the same call.
     pub(super) gang_members: &'a [(&'a Ring, &'a [&'a CommandList])],
     pub(super) submission: &'a Submission<'a>,
@@ -31,9 +29,9 @@ pub(super) struct Request<'a> {
 
 impl Request<'_> {
     /// Takes references to the memory of the submission. This runs code of the caller, so no lock may be held.
-    pub(super) fn acquire_memory(&self, into: &mut Vec<Resource>) -> Result<(), SubmitError> {
+    fn acquire_memory(&self, into: &mut Vec<Resource>) -> Result<(), SubmitError> {
         let mut acquire = |binding: &Binding| {
-            if !binding.is_of(self.device) {
+            if !binding.is_of(self.queue.device()) {
                 return Err(foreign("memory"));
             }
             push(into, Resource::Memory(binding.clone())).map_err(no_memory)
@@ -87,21 +85,23 @@ impl Request<'_> {
     pub(super) fn is_same(&self, plan: &Plan) -> bool {
         let Submission { lists, sets, preambles, .. } = *self.submission;
         let of_lists = lists.iter().flat_map(|list| list.recorded().sets());
+        let sets = sets.iter().copied().chain(of_lists).filter(|set| !set.is_known_empty());
         self.gang_members.is_empty()
             && preambles.is_none_or(Preambles::is_empty)
             && plan.is_of(lists, self.flags(), self.start())
-            && plan.bos.is_of(sets.iter().copied().chain(of_lists))
+            && plan.bos.has_listed(sets.map(ResidencySet::generation))
             && !lists.iter().any(|list| list.recorded().is_chained())
     }
 
     /// Takes references to what the submission uses, and makes its plan, unless the plan of the last submission is the same. A place
     /// with a plan was taken from an earlier submission that is the same, and has all of this.
     #[inline]
-    pub(super) fn prepare(&self, plan: &mut Plan, place: &mut InFlight) -> Result<(), SubmitError> {
+    pub(super) fn prepare(&self, place: &mut InFlight, plan: &mut Plan) -> Result<(), SubmitError> {
         if place.plan == 0 {
+            self.acquire_memory(&mut place.memory)?;
             self.acquire_lists(&mut place.lists).map_err(no_memory)?;
             self.acquire_sets(&place.lists, &mut place.memory).map_err(no_memory)?;
-            self.list_unless_same(plan, place)?;
+            self.list_unless_same(place, plan)?;
             place.plan = plan.number;
         }
         if self.submission.has_sync() {
@@ -111,17 +111,18 @@ impl Request<'_> {
     }
 
     /// Makes the plan of a submission whose lists and members `place` has, unless the plan of the last submission is the same.
-    fn list_unless_same(&self, plan: &mut Plan, place: &InFlight) -> Result<(), SubmitError> {
+    fn list_unless_same(&self, place: &InFlight, plan: &mut Plan) -> Result<(), SubmitError> {
         let Submission { lists, .. } = *self.submission;
         // Only lists and sets identify a plan, and neither chains, which may change, nor preambles of the submission do.
         let is_bare = place.memory.iter().all(|resource| resource.memory().is_none()) && self.gang_members.is_empty();
         let is_plain = is_bare && place.lists.len() == lists.len();
-        if is_plain && plan.is_of(lists, self.flags(), self.start()) && plan.bos.has_listed(members(&place.memory)) {
+        let generations = members(&place.memory).map(Residents::generation);
+        if is_plain && plan.is_of(lists, self.flags(), self.start()) && plan.bos.has_listed(generations) {
             return Ok(());
         }
         plan.number = 0;
         self.check_lists()?;
-        self.list_bos(plan, place)?;
+        self.list_bos(place, plan)?;
         self.list_ibs(plan)?;
         if is_plain { plan.complete(lists, self.flags(), self.start()).map_err(no_memory) } else { Ok(()) }
     }
@@ -131,26 +132,27 @@ impl Request<'_> {
         let Submission { is_secure, is_preemptible, .. } = *self.submission;
         let mut flags = IbFlags::empty();
         flags.set(IbFlags::SECURE, is_secure);
-        flags.set(IbFlags::PREEMPT, is_preemptible && self.ring.ip == Ip::Gfx);
+        flags.set(IbFlags::PREEMPT, is_preemptible && self.queue.ring.ip == Ip::Gfx);
         flags
     }
 
     /// Returns [`Plan::start`] of the submission.
     #[inline]
     fn start(&self) -> Option<bool> {
-        self.acquires.map(|_| self.submission.has_waits())
+        self.acquires().map(|_| self.submission.has_waits())
     }
 
-    /// Returns the preambles of the submission, or else those of the queue.
-    fn preambles(&self) -> Option<&Preambles> {
-        self.submission.preambles.or(self.acquires)
+    /// Returns the preambles of the queue, unless the submission has its own.
+    #[inline]
+    fn acquires(&self) -> Option<&Preambles> {
+        self.submission.acquires_of(self.queue)
     }
 
     /// Returns an error if a list belongs to another device or ring, or if the device does not support encrypted memory and the
     /// submission needs it.
     fn check_lists(&self) -> Result<(), SubmitError> {
         let check = |ring: &Ring, list: &CommandList| {
-            if !list.recorded().is_of(self.device) {
+            if !list.recorded().is_of(self.queue.device()) {
                 return Err(foreign("command list"));
             }
             let recorded = list.target();
@@ -159,22 +161,22 @@ impl Request<'_> {
         for (ring, lists) in self.gang_members {
             lists.iter().try_for_each(|list| check(ring, list))?;
         }
-        self.submission.lists.iter().try_for_each(|list| check(self.ring, list))?;
+        self.submission.lists.iter().try_for_each(|list| check(&self.queue.ring, list))?;
         if let Some(preambles) = self.submission.preambles {
-            preambles.lists().try_for_each(|list| check(self.ring, list))?;
+            preambles.lists().try_for_each(|list| check(&self.queue.ring, list))?;
         }
-        if self.submission.is_secure && !self.device.info().capabilities.contains(Capabilities::TMZ) {
+        if self.submission.is_secure && !self.queue.device().info().capabilities.contains(Capabilities::TMZ) {
             return Err(WinsysError::Unsupported { feature: Feature::EncryptedMemory }.into());
         }
         Ok(())
     }
 
     /// Lists the members of the sets, then the memory of the lists and of the submission. Sets that are listed stay.
-    fn list_bos(&self, plan: &mut Plan, place: &InFlight) -> Result<(), SubmitError> {
+    fn list_bos(&self, place: &InFlight, plan: &mut Plan) -> Result<(), SubmitError> {
         let bos = &mut plan.bos;
         let sets = members(&place.memory);
-        if !bos.has_listed(sets.clone()) {
-            if !sets.clone().flat_map(|set| set.iter()).all(|binding| binding.is_of(self.device)) {
+        if !bos.has_listed(sets.clone().map(Residents::generation)) {
+            if !sets.clone().flat_map(|set| set.iter()).all(|binding| binding.is_of(self.queue.device())) {
                 return Err(foreign("memory"));
             }
             bos.list_sets(sets).map_err(no_memory)?;
@@ -183,7 +185,7 @@ impl Request<'_> {
         for list in place.lists.iter().filter_map(Resource::list) {
             list.bindings().try_for_each(|binding| bos.add(binding, IB_PRIORITY)).map_err(no_memory)?;
         }
-        if let Some(acquires) = self.acquires {
+        if let Some(acquires) = self.acquires() {
             let first = acquires.before(0, self.submission.has_waits());
             for list in first.iter().chain(acquires.before(1, false)).chain(acquires.after()) {
                 let mut bindings = list.recorded().bindings();
@@ -200,7 +202,7 @@ impl Request<'_> {
     /// Lists the IBs of each call in order, including preambles and postambles.
     fn list_ibs(&self, plan: &mut Plan) -> Result<(), SubmitError> {
         let Plan { ibs, calls, .. } = plan;
-        let (submission, ring, flags) = (self.submission, self.ring, self.flags());
+        let (submission, ring, flags) = (self.submission, &self.queue.ring, self.flags());
         ibs.clear();
         calls.clear();
         for (ring, lists) in self.gang_members {
@@ -212,8 +214,9 @@ impl Request<'_> {
             }
         }
         let followers = ibs.len();
-        let before = |index| self.preambles().map_or(&[][..], |all| all.before(index, submission.has_waits()));
-        let after = self.preambles().map_or(&[][..], |all| all.after());
+        let preambles = submission.preambles.or(self.acquires());
+        let before = |index| preambles.map_or(&[][..], |all| all.before(index, submission.has_waits()));
+        let after = preambles.map_or(&[][..], |all| all.after());
         let around = |index| before(index).len() + after.len();
         let per_call = ring.most_ibs.min(MAX_IBS_PER_CALL.saturating_sub(followers));
         let limits = CallLimits { per_call, around_first: around(0), around_further: around(1) };
@@ -245,13 +248,14 @@ impl Request<'_> {
     fn list_sync(&self, plan: &mut Plan) -> Result<(), SubmitError> {
         let Submission { waits, signals, after, after_start, .. } = *self.submission;
         let point = |flags: SyncobjWaitFlags| {
-            move |&SyncPoint { syncobj, point }: &SyncPoint<'_>| {
-                let chunk = CsChunkSyncobj { handle: syncobj.handle(), flags: flags.bits(), point };
-                if syncobj.device() == self.device { Ok(chunk) } else { Err(foreign("sync object")) }
+            move |&SyncPoint { syncobj, point }: &SyncPoint<'_>| -> Result<_, SubmitError> {
+                self.queue.own("sync object", syncobj.device())?;
+                Ok(CsChunkSyncobj { handle: syncobj.handle(), flags: flags.bits(), point })
             }
         };
-        let dependency = |fence: &&Fence| {
-            if fence.device() == self.device { Ok(fence.dependency()) } else { Err(foreign("fence")) }
+        let dependency = |fence: &&Fence| -> Result<_, SubmitError> {
+            self.queue.own("fence", fence.device())?;
+            Ok(fence.dependency())
         };
         replace(&mut plan.waits, waits, point(SyncobjWaitFlags::WAIT_FOR_SUBMIT))?;
         replace(&mut plan.signals, signals, point(SyncobjWaitFlags::empty()))?;

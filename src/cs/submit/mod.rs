@@ -1,7 +1,7 @@
 //! Queues, gangs and submitters, which submit to the kernel, and the fences that they return.
 //!
 //! A submission goes down through these files: `queue.rs` takes a `submission.rs` with `options.rs`; `ioctl.rs` has its steps;
-//! `in_flight` has what runs, and gives turns; `plan.rs` is what the kernel is told, kept for the next submission; `listing.rs` makes
+//! `in_flight` has what runs; `plan.rs` is what the kernel is told, kept for the next submission; `listing.rs` makes
 //! it, with the BOs in `bo_list.rs` and the calls in `batch.rs`. `state.rs` and `fence.rs` wait and retire. `gang.rs`, `queues.rs` and
 //! `submitter.rs` stand on top.
 

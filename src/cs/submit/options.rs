@@ -72,7 +72,7 @@ pub enum BoListMode {
     /// A kernel BO list that is kept while submissions list the same BOs, so that the kernel need not look up handles. It costs one
     /// ioctl to create, when a second submission in a row lists the same BOs, and one to destroy, when a later one lists others.
     /// **Memory that was freed in between is released only then**, or by [`Queue::forget_memory`](crate::cs::Queue::forget_memory).
-    /// This pays off for thousands of BOs that rarely change.
+    /// Threads that submit to the queue at the same time have such a list each. This pays off for thousands of BOs that rarely change.
     Kept,
 }
 

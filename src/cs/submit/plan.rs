@@ -1,7 +1,7 @@
 //! The plan of a submission: what the kernel is told.
 //!
 //! This is the one cache of a queue. The plan of the last submission stays: if the next one has the same lists, sets, flags and start,
-//! nothing is listed again. Lists and the states of sets are identified by numbers that are never reused, and they are not kept
+//! nothing is listed again. Submissions that are made at the same time have a plan each. Lists and the states of sets are identified by numbers that are never reused, and they are not kept
 //! alive. As long as the list with a number exists, its IBs and its memory exist and do not change, and the same is true for the
 //! members of a set.
 
@@ -50,8 +50,8 @@ pub(in crate::cs) struct Plan {
     pub(super) scratch: ChunkScratch,
     /// Events to report after the submission; empty without observers.
     pub(super) events: Vec<Event>,
-    /// `true` if a submission has made it that overtook another one.
-    pub(super) is_own: bool,
+    /// How often the queue had forgotten its plans when this one was made. An older plan is dropped after its submission.
+    pub(super) forgets: u64,
 }
 
 /// The number of the last plan.

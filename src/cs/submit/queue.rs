@@ -19,11 +19,10 @@ use crate::{
 /// A queue of a context, identified by context, IP and ring. Its submissions run in order.
 ///
 /// Only one object can exist for each queue; [`Queues`](crate::cs::Queues) creates them on demand. Several threads may submit to
-/// it, and the kernel orders their submissions in the order of their ioctls. A submission that waits for sync objects without a
-/// fence may spend seconds in the kernel, but does not block submissions of other threads. If a submission needs several kernel
-/// calls ([`plan`](crate::cs::plan)), calls of other threads may come between them. A submission that the kernel blocks because
-/// space in the ring is short blocks other submissions, but not waiting and retiring: the lock of these is never held during an
-/// ioctl, nor while resources are dropped. Code of the caller ([`Resident`](crate::winsys::Resident), observers) is never called
+/// it at the same time, and the kernel orders their submissions in the order of their ioctls. A submission that waits for sync
+/// objects without a fence may spend seconds in the kernel, but does not block submissions of other threads. If a submission needs
+/// several kernel calls ([`plan`](crate::cs::plan)), calls of other threads may come between them. Waiting and retiring are not
+/// blocked either: no lock of the queue is held during an ioctl, nor while resources are dropped. Code of the caller ([`Resident`](crate::winsys::Resident), observers) is never called
 /// with a lock of the queue held.
 ///
 /// Dropping a queue waits for its last submission, for at most two seconds, unless the queue was [abandoned](Queue::abandon).

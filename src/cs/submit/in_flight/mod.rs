@@ -1,4 +1,4 @@
-//! The submissions of a queue that have not ended, what each of them keeps alive, and whose turn it is to submit.
+//! The submissions of a queue that have not ended, what each of them keeps alive, and the plans for the next ones.
 //!
 //! # Why nothing is freed too early, forgotten, or dropped under the lock
 //!
@@ -18,8 +18,8 @@
 //! 6. **Steady state.** Containers are emptied without the lock and go to `spare`, and a submission takes its containers from
 //!    there. If the oldest entry has ended, and the next submission has its plan, that submission takes over the entry with its
 //!    references; to take and drop them anew would take a quarter more time.
-//! 7. **Turns.** A submission has the plan of the queue from `begin` to `commit`; meanwhile the list itself is not locked. Others wait
-//!    for the plan, unless the submission may stay long in its ioctl ([`List::turn`]): then they make plans of their own.
+//! 7. **No submission waits for another.** From `begin` to `commit` a submission has a plan for itself, and the list is not locked.
+//!    There are as many plans as submissions were made at one time.
 //! 8. **Lost work.** After [`InFlightList::mark_lost`] a job may end without writing its number. Only the kernel's report ends such
 //!    an entry. The first one is kept in `lost` for a hang report.
 
@@ -32,7 +32,7 @@ use super::plan::Plan;
 use crate::{
     cs::{Keep, record::list::recorded::Recorded},
     host_memory::{NoHostMemory, TryBox},
-    sync::{Condvar, Mutex},
+    sync::Mutex,
 };
 
 mod resource;
@@ -98,8 +98,6 @@ pub(in crate::cs) struct Retired<'l> {
 pub(in crate::cs) struct InFlightList {
     /// Held for a few steps only: never during an ioctl, and never while resources are dropped.
     list: Mutex<List>,
-    /// Wakes the submissions that wait for the plan.
-    turn_ended: Condvar,
 }
 
 #[derive(Debug, Default)]
@@ -117,16 +115,10 @@ struct List {
     ended: u64,
     /// `true` if work was lost, so that jobs may end without writing their sequence numbers.
     may_be_lost: bool,
-    /// The plan of the last submission; `None` before the first, and while a submission has it.
-    plan: Option<TryBox<Plan>>,
-    /// While a submission has the plan: `true` if others can overtake it.
-    turn: Option<bool>,
-    /// `true` if the plan is to be dropped when that submission ends its turn.
-    forgets: bool,
-    /// The number of submissions that wait for the plan.
-    waiting: usize,
-    /// Plans of submissions that have overtaken another one.
-    own_plans: Vec<TryBox<Plan>>,
+    /// The plans that no submission has; the one that was used last is at the end.
+    plans: Vec<TryBox<Plan>>,
+    /// How often the plans were forgotten.
+    forgets: u64,
 }
 
 impl InFlightList {
@@ -137,48 +129,28 @@ impl InFlightList {
         Ok(list.place())
     }
 
-    /// Begins the turn of a submission: waits for the plan, unless the submission that has it can be overtaken. `waits` is `true` if
-    /// the kernel may have to wait for sync objects of this one. Without a place yet, takes the oldest entry with its resources, if
-    /// that has ended by `done`, has the same plan, and `is_same` returns `true` for that plan; otherwise a new place.
+    /// Begins a submission: reserves its place, and takes the plan that was used last. If the oldest entry has ended by `done` and has
+    /// the same plan, and `is_same` returns `true` for that plan, the place is this entry with its resources.
     #[inline]
     pub(super) fn begin(
         &self,
-        entry: &mut Option<InFlight>,
-        waits: bool,
         done: u64,
         is_same: impl FnOnce(&Plan) -> bool,
-    ) -> Result<TryBox<Plan>, NoHostMemory> {
+    ) -> Result<(InFlight, TryBox<Plan>), NoHostMemory> {
         let mut list = self.list.lock();
-        while list.turn == Some(false) {
-            list.waiting += 1;
-            list = self.turn_ended.wait(list);
-            list.waiting -= 1;
-        }
-        if entry.is_none() {
-            list.reserve()?;
-        }
-        let plan = if list.turn.is_some() { list.own_plans.pop() } else { list.plan.take() };
-        let new = || TryBox::new(Plan { is_own: list.turn.is_some(), ..Plan::default() });
-        let plan = plan.map_or_else(new, Ok)?;
-        if !plan.is_own {
-            list.turn = Some(waits);
-        }
-        entry.get_or_insert_with(|| {
-            let can_serve = |front: &InFlight| front.last <= done && plan.number > 0 && front.plan == plan.number;
-            if list.entries.front().is_some_and(can_serve) && is_same(&plan) { list.reuse() } else { list.place() }
-        });
-        Ok(plan)
+        list.reserve()?;
+        let plan = match list.plans.pop() {
+            Some(plan) => plan,
+            None => TryBox::new(Plan { forgets: list.forgets, ..Plan::default() })?,
+        };
+        let can_serve = |front: &InFlight| front.last <= done && plan.number > 0 && front.plan == plan.number;
+        let serves = list.entries.front().is_some_and(can_serve) && is_same(&plan);
+        let entry = if serves { list.reuse() } else { list.place() };
+        Ok((entry, plan))
     }
 
-    /// Lets others overtake the submission that has the plan.
-    #[cold]
-    pub(super) fn allow_overtaking(&self) {
-        self.list.lock().turn = Some(true);
-        self.turn_ended.notify_all();
-    }
-
-    /// Ends a submission, which may have begun its turn. If the kernel has accepted a call, the submission is in flight from now
-    /// on, and keeps of its resources what `keep` says; otherwise nothing. Returns all others, and those of submissions up to `done`.
+    /// Ends a submission and takes back its plan. If the kernel has accepted a call, the submission is in flight from now on, and
+    /// keeps of its resources what `keep` says; otherwise nothing. Returns all others, and those of submissions up to `done`.
     pub(in crate::cs) fn commit(
         &self,
         mut entry: InFlight,
@@ -203,13 +175,9 @@ impl InFlightList {
             list.add(entry);
             list.take_ended(&mut retired);
         }
-        let surplus = plan.and_then(|plan| list.end_turn(plan));
-        let is_waited_for = list.waiting > 0;
+        let forgotten = plan.and_then(|plan| list.take_back(plan));
         drop(list);
-        if is_waited_for {
-            self.turn_ended.notify_all();
-        }
-        drop(surplus);
+        drop(forgotten);
         retired
     }
 
@@ -219,11 +187,11 @@ impl InFlightList {
         Retired { list: self, done, containers: SmallVec::new() }
     }
 
-    /// Takes all plans, which the caller drops. That of a submission that has it now is dropped at the end of its turn.
-    pub(super) fn forget_plans(&self) -> (Option<TryBox<Plan>>, Vec<TryBox<Plan>>) {
+    /// Takes all plans, which the caller drops. Those that submissions have now are dropped when these end.
+    pub(super) fn forget_plans(&self) -> Vec<TryBox<Plan>> {
         let mut list = self.list.lock();
-        list.forgets = list.turn.is_some();
-        (list.plan.take(), mem::take(&mut list.own_plans))
+        list.forgets += 1;
+        mem::take(&mut list.plans)
     }
 
     /// Drops what submissions up to this sequence number keep.
@@ -378,16 +346,12 @@ impl List {
 
     /// Takes back a plan. Returns it if it is to be dropped, which needs no lock.
     #[inline]
-    fn end_turn(&mut self, plan: TryBox<Plan>) -> Option<TryBox<Plan>> {
-        if plan.is_own {
-            if self.own_plans.try_reserve(1).is_err() {
-                return Some(plan);
-            }
-            self.own_plans.push(plan);
-            return None;
+    fn take_back(&mut self, plan: TryBox<Plan>) -> Option<TryBox<Plan>> {
+        if plan.forgets < self.forgets || self.plans.try_reserve(1).is_err() {
+            return Some(plan);
         }
-        self.turn = None;
-        if mem::take(&mut self.forgets) { Some(plan) } else { self.plan.replace(plan) }
+        self.plans.push(plan);
+        None
     }
 
     /// Returns the oldest submission after `done` that has not ended. Its lists are unknown while it is being committed.

@@ -3,7 +3,6 @@
 use std::{
     ops::RangeInclusive,
     sync::{Arc, Weak},
-    thread,
 };
 
 use amdgpu_sim::{SimKernel, profile};
@@ -12,7 +11,6 @@ use proptest::prelude::*;
 use super::{InFlight, InFlightList, Resource};
 use crate::{
     cs::{CommandList, Keep, Stream, pm4, submit::plan::Plan},
-    host_memory::TryBox,
     winsys::{Binding, Device, Residents},
 };
 
@@ -131,16 +129,9 @@ fn place_of(place: InFlight, sets: usize) -> (InFlight, Vec<Trace>) {
     (place, traces)
 }
 
-/// Begins a turn with a plan of no list.
-fn begin(list: &InFlightList, entry: &mut Option<InFlight>) -> TryBox<Plan> {
-    list.begin(entry, false, 0, |_| false).unwrap()
-}
-
-/// Takes a turn, commits a submission with these numbers, and drops what it does not keep.
+/// Commits a submission with these numbers, and drops what it does not keep.
 fn commit(list: &InFlightList, place: InFlight, (first, last): (u64, u64), keep: Keep, done: u64) {
-    let mut place = Some(InFlight { first, last, ..place });
-    let plan = begin(list, &mut place);
-    let retired = list.commit(place.unwrap(), Some(plan), keep, done);
+    let retired = list.commit(InFlight { first, last, ..place }, None, keep, done);
     assert!(!retired.containers.spilled(), "nothing is allocated under the lock");
 }
 
@@ -201,9 +192,8 @@ fn what_is_retired_lives_until_the_lock_is_free() {
         let (place, traces) = place_of(list.reserve().unwrap(), sets);
         all.extend(traces);
         let done = if number == 7 { 6 } else { 0 };
-        let mut place = Some(InFlight { first: number, last: number, ..place });
-        let plan = begin(&list, &mut place);
-        let retired = list.commit(place.unwrap(), Some(plan), Keep::Everything, done);
+        let place = InFlight { first: number, last: number, ..place };
+        let retired = list.commit(place, None, Keep::Everything, done);
         assert!(all.iter().all(|trace| trace.strong_count() == 1), "{number}");
         drop(retired);
     }
@@ -246,10 +236,8 @@ fn the_number_of_containers_does_not_grow_whatever_is_kept() {
     for keep in [Keep::Everything, Keep::Lists, Keep::Nothing] {
         let list = InFlightList::default();
         for number in 1..50 {
-            let mut entry = None;
-            let mut plan = list.begin(&mut entry, false, number - 1, |_| true).unwrap();
+            let (mut entry, mut plan) = list.begin(number - 1, |_| true).unwrap();
             plan.number = 1;
-            let mut entry = entry.unwrap();
             assert_eq!(entry.lists.is_empty(), number == 1 || keep != Keep::Everything, "{keep:?} {number}");
             entry.plan = 1;
             assert!(number < 10 || entry.lists.capacity() > 0 && entry.memory.capacity() > 0, "{keep:?} {number}");
@@ -273,25 +261,19 @@ fn an_entry_that_has_ended_serves_the_same_submission_again_and_no_other() {
         [(1, true, true, 1), (0, true, true, 0), (1, false, true, 0), (1, true, false, 0)]
     {
         let list = InFlightList::default();
-        let mut entry = None;
-        let mut plan = list.begin(&mut entry, false, 0, |_| true).unwrap();
-        plan.number = 7;
-        let mut first = entry.take().unwrap();
-        first.plan = 7;
+        let (mut first, mut plan) = list.begin(0, |_| true).unwrap();
+        (first.plan, plan.number) = (7, 7);
         first.lists.push(Resource::Members(Residents::counted().0));
         first.memory.push(Resource::Members(kept.clone()));
         first.accept(1);
         drop(list.commit(first, Some(plan), Keep::Everything, 0));
         if !is_plan_same {
-            let mut other = None;
-            let mut plan = list.begin(&mut other, false, 0, |_| false).unwrap();
+            let (mut other, mut plan) = list.begin(0, |_| false).unwrap();
             plan.number = 8;
-            let mut other = other.unwrap();
             other.accept(2);
             drop(list.commit(other, Some(plan), Keep::Everything, 0));
         }
-        let plan = list.begin(&mut entry, false, done, |_| is_same).unwrap();
-        let place = entry.take().unwrap();
+        let (place, plan) = list.begin(done, |_| is_same).unwrap();
         assert_eq!((place.memory.len(), place.sequence()), (expected, 0), "{done} {is_plan_same} {is_same}");
         assert_eq!(trace.strong_count(), 2, "no reference more");
         drop(list.commit(place, Some(plan), Keep::Everything, 0));
@@ -301,62 +283,29 @@ fn an_entry_that_has_ended_serves_the_same_submission_again_and_no_other() {
 }
 
 #[test]
-#[cfg_attr(
-    miri,
-    ignore = "Miri since October 2026 refuses the reference that a waiting thread of parking_lot gives to futex"
-)]
-fn a_submission_has_the_plan_alone_unless_it_can_be_overtaken() {
+fn submissions_at_one_time_have_a_plan_each_and_leave_it_to_the_next_one() {
     /// Leaves a number in the plan, and returns what the last submission has left.
     fn mark(plan: &mut Plan, number: u64) -> Vec<u64> {
         std::mem::replace(&mut plan.lists, vec![number])
     }
     let list = InFlightList::default();
-    let begin = |waits| {
-        let mut entry = None;
-        let plan = list.begin(&mut entry, waits, 0, |_| false).unwrap();
-        (entry.unwrap(), plan)
-    };
+    let begin = || list.begin(0, |_| false).unwrap();
     let end = |(entry, plan)| drop(list.commit(entry, Some(plan), Keep::Everything, 0));
-    let (mut first, mut second) = (begin(true), begin(false));
+    let (mut first, mut second) = (begin(), begin());
     assert!(mark(&mut first.1, 1).is_empty() && mark(&mut second.1, 2).is_empty(), "each has its own");
     end(second);
-    let mut second = begin(false);
+    let mut second = begin();
     assert_eq!(mark(&mut second.1, 3), [2], "which is kept");
     end(second);
     end(first);
-    let mut third = begin(false);
-    assert_eq!(mark(&mut third.1, 4), [1]);
-    thread::scope(|scope| {
-        let waiting = scope.spawn(|| {
-            let mut next = begin(false);
-            let found = mark(&mut next.1, 6);
-            end(next);
-            found
-        });
-        while list.list.lock().waiting == 0 {
-            thread::yield_now();
-        }
-        assert!(!waiting.is_finished(), "the third one cannot be overtaken");
-        mark(&mut third.1, 5);
-        end(third);
-        assert_eq!(waiting.join().unwrap(), [5]);
-    });
-    assert_eq!((list.forget_plans().1.len(), list.forget_plans().1.len()), (1, 0));
-    let fourth = begin(false);
-    thread::scope(|scope| {
-        let waiting = scope.spawn(|| {
-            let next = begin(false);
-            let is_own = next.1.is_own;
-            end(next);
-            is_own
-        });
-        while list.list.lock().waiting == 0 {
-            thread::yield_now();
-        }
-        list.allow_overtaking();
-        assert!(waiting.join().unwrap(), "it goes on when it may overtake");
-    });
+    let (mut third, mut fourth) = (begin(), begin());
+    assert_eq!((mark(&mut third.1, 4), mark(&mut fourth.1, 5)), (vec![1], vec![3]), "the one that was used last first");
+    end(third);
+    assert_eq!(list.forget_plans().len(), 1);
     end(fourth);
+    assert_eq!(list.forget_plans().len(), 0, "a plan that was in use is forgotten as well");
+    end(begin());
+    assert_eq!(list.forget_plans().len(), 1, "and those that were made since are not");
 }
 
 #[test]
