@@ -18,8 +18,8 @@
 
 mod execute;
 mod feature;
-mod flaw;
 mod lint;
+mod mutation;
 mod registers;
 mod state;
 mod words;
@@ -29,7 +29,7 @@ pub use execute::{
     draw_on_threads,
 };
 pub use feature::Feature;
-pub use flaw::Flaw;
+pub use mutation::DrawMutation;
 pub use registers::Registers;
 pub use state::{
     AlphaToMask, Attribute, Blend, BlendEquation, Call, Clip, Colour, ColourOperation, Compare, Depth, DepthBias,

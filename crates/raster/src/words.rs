@@ -72,7 +72,7 @@ impl DrawState {
             lines.push(format!("colour operation: {name}"));
         }
         lines.extend(self.nothing().map(|why| format!("draws nothing: {why}")));
-        lines.extend(self.contradictions().into_iter().map(|flaw| format!("contradiction: {flaw}")));
+        lines.extend(self.contradictions().into_iter().map(|found| format!("contradiction: {found}")));
         lines.extend(self.unsupported().iter().map(|feature| format!("not executed by the simulator: {feature}")));
         lines
     }

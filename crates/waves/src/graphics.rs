@@ -235,7 +235,7 @@ impl StageRunner {
             number: 0,
             counters: crate::outcome::Counters::default(),
             fault: None,
-            flaw: self.limits.flaw,
+            mutation: self.limits.mutation,
             pad: self.pad.take().unwrap_or_default(),
             unit,
             takes_shortcuts: unit.takes_shortcuts(),

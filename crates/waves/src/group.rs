@@ -7,9 +7,9 @@ use crate::{
     buffer::described::{Described, Key},
     dispatch::{Dispatch, MAX_WAVES, threads_of},
     export::Export,
-    flaw::Flaw,
     image::cache::Images,
     memory::{Memory, PageFault},
+    mutation::WaveMutation,
     outcome::{Counters, Hang, Reason},
     program::{
         block,
@@ -51,7 +51,7 @@ impl Group {
     pub(crate) fn new(
         dispatch: &Dispatch,
         (index, slot): (u64, u32),
-        flaw: Option<Flaw>,
+        mutation: Option<WaveMutation>,
         unit: Unit,
         ended: Option<Self>,
     ) -> Self {
@@ -63,8 +63,8 @@ impl Group {
         waves.resize_with(count as usize, || blank(dispatch, unit));
         for (number, wave) in (0..count).zip(&mut waves) {
             start(wave, dispatch, (id, size), (number, count), slot + number);
-            wave.flaw = flaw;
-            if flaw == Some(Flaw::LostLane) {
+            wave.mutation = mutation;
+            if mutation == Some(WaveMutation::LostLane) {
                 let exec = wave.registers.exec();
                 wave.registers.set_mask(EXEC, exec & !(1 << exec.checked_ilog2().unwrap_or(0)));
             }
@@ -260,7 +260,7 @@ fn advance<O: Observer>(wave: &mut Wave, step: &Step, around: &mut Surroundings<
         Flow::End => wave.status = Status::Ended,
         Flow::Barrier => {
             wave.pc = wave.next(step);
-            if wave.flaw != Some(Flaw::OpenBarrier) {
+            if wave.mutation != Some(WaveMutation::OpenBarrier) {
                 wave.status = Status::AtBarrier;
             }
         }
@@ -282,7 +282,7 @@ fn blank(dispatch: &Dispatch, unit: Unit) -> Wave {
         number: 0,
         counters: Counters::default(),
         fault: None,
-        flaw: None,
+        mutation: None,
         pad: Box::<Pad>::default(),
         unit,
         takes_shortcuts: unit.takes_shortcuts(),

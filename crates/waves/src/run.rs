@@ -13,10 +13,10 @@ use amdgpu_hw::GfxLevel;
 use crate::{
     alu::unit::Unit,
     dispatch::Dispatch,
-    flaw::{Flaw, Flawed},
     group::Group,
     image::cache::Images,
     memory::{Memory, PageFault},
+    mutation::{MutatedMemory, WaveMutation},
     outcome::{Counters, Hang, Outcome},
     program::code::Code,
     watch::observer::{Observer, Unobserved},
@@ -31,7 +31,7 @@ pub struct Limits {
     /// The number of work-groups that each thread executes concurrently, so that work-groups can wait for each other.
     pub window: usize,
     /// A deliberate fault in all waves, to check that tests detect it.
-    pub flaw: Option<Flaw>,
+    pub mutation: Option<WaveMutation>,
     /// The host's vector instructions that the interpreter may use.
     pub vectors: Vectors,
     /// The number of shader engines. From GFX11 on, WAVES of COMPUTE_TMPRING_SIZE counts the waves of one engine, and each engine
@@ -84,7 +84,7 @@ impl Default for Limits {
         Self {
             instructions: 1 << 32,
             window: 16,
-            flaw: None,
+            mutation: None,
             vectors: Vectors::Detected,
             shader_engines: 1,
             shuffled: None,
@@ -209,9 +209,11 @@ impl<'s> Shared<'s> {
         observer: &O,
         mut start_others: Option<&mut dyn FnMut()>,
     ) {
-        let mut work = |memory: &dyn Memory| match self.limits.flaw {
+        let mut work = |memory: &dyn Memory| match self.limits.mutation {
             None => self.work_on(memory, worker, window, observer, start_others.take()),
-            Some(flaw) => self.work_on(&Flawed { memory, flaw }, worker, window, observer, start_others.take()),
+            Some(mutation) => {
+                self.work_on(&MutatedMemory { memory, mutation }, worker, window, observer, start_others.take());
+            }
         };
         // What is observed tells each access to the memory itself.
         if O::ON || !memory.on_thread(&mut work) {
@@ -219,7 +221,7 @@ impl<'s> Shared<'s> {
         }
     }
 
-    /// Executes work-groups until none are left, on memory with or without a flaw.
+    /// Executes work-groups until none are left, on memory with or without a mutation.
     fn work_on<O: Observer>(
         &self,
         memory: &dyn Memory,
@@ -242,7 +244,7 @@ impl<'s> Shared<'s> {
                     *entry = self.take(memory).map(|index| {
                         let slot = self.first_slot(index, worker * window + place);
                         let mut group =
-                            Group::new(self.dispatch, (index, slot), self.limits.flaw, self.unit, ended.pop());
+                            Group::new(self.dispatch, (index, slot), self.limits.mutation, self.unit, ended.pop());
                         if let Some(seed) = self.limits.undefined {
                             group.undefine(seed, self.dispatch);
                         }

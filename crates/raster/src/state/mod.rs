@@ -19,7 +19,7 @@ pub use samples::Samples;
 use amdgpu_hw::GfxLevel;
 use amdgpu_registers::constants as r;
 
-use crate::{Flaw, Registers};
+use crate::{DrawMutation, Registers};
 
 /// The state of a draw: its packet and all registers that apply to it. It is a value without any reference to its engine.
 #[derive(Clone, Debug, PartialEq)]
@@ -81,7 +81,7 @@ pub struct DrawState {
     /// Values of GE_USER_VGPR_EN, with which the geometry engine loads values of its own.
     pub user_vgprs: u32,
     /// The deliberate mistake with which the draw is executed; `None` as a rule.
-    pub flaw: Option<Flaw>,
+    pub mutation: Option<DrawMutation>,
 }
 
 impl DrawState {
@@ -132,7 +132,7 @@ impl DrawState {
                 || registers.is_set(r::VGT_PRIMITIVEID_EN, "ngg_disable_provok_reuse")
                 || registers.raw(r::VGT_REUSE_OFF) & 1 != 0),
             user_vgprs: registers.raw(r::GE_USER_VGPR_EN) & 7,
-            flaw: None,
+            mutation: None,
         }
     }
 

@@ -10,7 +10,7 @@ use std::{
 
 use amdgpu_hw::Ip;
 use amdgpu_uapi::Errno;
-use amdgpu_waves::Flaw;
+use amdgpu_waves::WaveMutation;
 use parking_lot::Mutex;
 
 use crate::{
@@ -216,12 +216,12 @@ impl Hooks for Control {
         self.mutation_of(ring) != Some(Mutation::SilentFault)
     }
 
-    fn flaw(&self, ring: RingName) -> Option<Flaw> {
-        self.mutation_of(ring).and_then(Mutation::flaw)
+    fn wave_mutation(&self, ring: RingName) -> Option<WaveMutation> {
+        self.mutation_of(ring).and_then(Mutation::wave_mutation)
     }
 
-    fn draw_flaw(&self, ring: RingName) -> Option<amdgpu_raster::Flaw> {
-        self.mutation_of(ring).and_then(Mutation::draw_flaw)
+    fn draw_mutation(&self, ring: RingName) -> Option<amdgpu_raster::DrawMutation> {
+        self.mutation_of(ring).and_then(Mutation::draw_mutation)
     }
 
     fn fence_value(&self, ring: RingName, number: u64) -> u64 {

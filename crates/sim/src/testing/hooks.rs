@@ -3,7 +3,7 @@
 use std::{fmt, sync::Weak};
 
 use amdgpu_hw::Ip;
-use amdgpu_waves::Flaw;
+use amdgpu_waves::WaveMutation;
 
 use crate::{
     gpu::{Ib, Memory},
@@ -84,10 +84,10 @@ pub(crate) trait Hooks: fmt::Debug + Send + Sync {
     fn reports_faults(&self, ring: RingName) -> bool;
 
     /// Returns the mistake that the waves of shaders make, if any.
-    fn flaw(&self, ring: RingName) -> Option<Flaw>;
+    fn wave_mutation(&self, ring: RingName) -> Option<WaveMutation>;
 
     /// Returns the mistake that the fixed functions of draws make, if any.
-    fn draw_flaw(&self, ring: RingName) -> Option<amdgpu_raster::Flaw>;
+    fn draw_mutation(&self, ring: RingName) -> Option<amdgpu_raster::DrawMutation>;
 
     /// Returns the value that is written to a user fence at the end of the job with this sequence number.
     fn fence_value(&self, ring: RingName, number: u64) -> u64;

@@ -8,9 +8,9 @@ use crate::{
     },
     buffer::described::Described,
     export::{Export, Interpolant},
-    flaw::Flaw,
     image::cache::Images,
     memory::{Memory, PageFault},
+    mutation::WaveMutation,
     outcome::Counters,
 };
 
@@ -27,7 +27,7 @@ pub(crate) struct Wave {
     /// The first access that faulted.
     pub(crate) fault: Option<PageFault>,
     /// A mistake that it makes on purpose.
-    pub(crate) flaw: Option<Flaw>,
+    pub(crate) mutation: Option<WaveMutation>,
     pub(crate) pad: Box<Pad>,
     /// The vector instructions that compute its lanes.
     pub(crate) unit: Unit,

@@ -11,7 +11,7 @@ use crate::{
         kernel::{Kernel, Lanes, Operation, Type},
         mask, moves,
     },
-    flaw::Flaw,
+    mutation::WaveMutation,
     number::round::Direction,
     outcome::Reason,
     program::{
@@ -252,7 +252,7 @@ impl Wave {
 
     /// Writes the carries in the pad to a lane mask.
     fn write_carries(&mut self, slot: u8, on: u64) {
-        let lost = self.flaw == Some(Flaw::LostCarry);
+        let lost = self.mutation == Some(WaveMutation::LostCarry);
         let carries = if lost { 0 } else { mask::gather(self.unit, &self.pad.carries) & on };
         self.registers.set_mask(slot, carries);
     }

@@ -35,7 +35,7 @@ pub(in crate::execute) struct Area {
     pub(super) is_rectangle: bool,
     /// The bias that is added to depths.
     pub(in crate::execute) bias: f64,
-    /// `true` if right and bottom edges belong to the area: see [`Flaw::WrongEdge`](crate::Flaw::WrongEdge).
+    /// `true` if right and bottom edges belong to the area: see [`DrawMutation::WrongEdge`](crate::DrawMutation::WrongEdge).
     pub(in crate::execute) has_wrong_edges: bool,
 }
 

@@ -6,7 +6,7 @@ use crate::execute::{
     cover::thin::{Line, Point},
     geometry::clip::{self, Corner, Distances},
 };
-use crate::{DrawState, Flaw, FrontEnd, PolygonMode, Rectangle, Topology, Viewport};
+use crate::{DrawMutation, DrawState, FrontEnd, PolygonMode, Rectangle, Topology, Viewport};
 
 /// A part of a primitive on the screen.
 #[derive(Debug)]
@@ -103,7 +103,7 @@ impl Shaper<'_> {
             if is_culled && !is_rectangle {
                 continue;
             }
-            area.has_wrong_edges = self.state.flaw == Some(Flaw::WrongEdge);
+            area.has_wrong_edges = self.state.mutation == Some(DrawMutation::WrongEdge);
             area.bias = bias::of(&geometry.depth_bias, &area, is_front);
             let mode = geometry.polygon_modes[usize::from(!is_front)];
             if is_rectangle || mode == PolygonMode::Fill {

@@ -6,7 +6,7 @@ use crate::execute::{
     target::targets::Targets,
     target::value::{Access, element, number, stored},
 };
-use crate::{Depth, DrawState, Flaw, Surface};
+use crate::{Depth, DrawMutation, DrawState, Surface};
 
 /// The values of a pixel that are tested.
 #[derive(Clone, Copy, Debug)]
@@ -112,7 +112,7 @@ pub(in crate::execute) fn test(
     if passes
         && depth.writes
         && !depth.is_read_only
-        && state.flaw != Some(Flaw::StaleDepth)
+        && state.mutation != Some(DrawMutation::StaleDepth)
         && let Some((at, bytes)) = z_place
     {
         access.store(at, bytes, new.into());
@@ -183,7 +183,7 @@ fn depths(state: &DrawState, targets: &mut Targets, access: &mut Access<'_>, qua
     let mut old = Vec::new();
     access.enter(Surface::Depth);
     access.load_all(&addresses, bytes, &mut old);
-    let writes = depth.writes && !depth.is_read_only && state.flaw != Some(Flaw::StaleDepth);
+    let writes = depth.writes && !depth.is_read_only && state.mutation != Some(DrawMutation::StaleDepth);
     let (mut changed, mut data) = (Vec::new(), Vec::new());
     for (index, place) in places.iter().enumerate() {
         let quad = &mut quads[place.quad];

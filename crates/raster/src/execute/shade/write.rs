@@ -14,7 +14,7 @@ use crate::execute::{
     target::plane::Plane,
     target::value::{Access, element},
 };
-use crate::{Blend, Colour, DrawState, Flaw, Surface};
+use crate::{Blend, Colour, DrawMutation, DrawState, Surface};
 
 /// The numbers of export targets.
 const DEPTH: u8 = 8;
@@ -229,7 +229,7 @@ impl<'w> Write<'w> {
         let mut own = exports.iter().filter(|export| export.target == self.export);
         let alone = own.next().filter(|_| own.next().is_none() && !self.is_dual);
         let reads = self.blend.is_some() || self.is_logic || self.mask != self.all;
-        let is_plain = !reads && self.state.flaw.is_none();
+        let is_plain = !reads && self.state.mutation.is_none();
         if let Some(export) = alone.filter(|_| is_plain && pixels.len() >= MANY)
             && let Some(lanes) =
                 self.format.pack_lanes(|component| blend::floats_of(export, self.export_format, component))
@@ -245,7 +245,7 @@ impl<'w> Write<'w> {
                 None => self.exported(exports, pixel.lane),
             };
             let Some((mut source, second)) = found else { continue };
-            if self.state.flaw == Some(Flaw::SwappedChannel) {
+            if self.state.mutation == Some(DrawMutation::SwappedChannel) {
                 source.swap(0, 2);
             }
             for sample in bits(pixel.samples) {

@@ -1,6 +1,6 @@
 //! The job that an engine executes.
 
-use amdgpu_waves::{Flaw, InstructionHazard};
+use amdgpu_waves::{InstructionHazard, WaveMutation};
 
 use super::{
     ib::Ib,
@@ -42,12 +42,12 @@ pub trait Job {
     }
 
     /// Returns a deliberate mistake for the shaders of the job, if any.
-    fn flaw(&self) -> Option<Flaw> {
+    fn wave_mutation(&self) -> Option<WaveMutation> {
         None
     }
 
     /// Returns a deliberate mistake for the fixed functions of the job's draws, if any.
-    fn draw_flaw(&self) -> Option<amdgpu_raster::Flaw> {
+    fn draw_mutation(&self) -> Option<amdgpu_raster::DrawMutation> {
         None
     }
 

@@ -48,13 +48,13 @@ pub(super) fn run(draw: &Draw, drawer: &Drawer<'_>, scene: &Scene<'_>) -> Result
     };
     let read = |offset: u32| scene.state.registers().written(Register::at_byte(offset)?);
     let registers = Registers::new(level, &read);
-    let state = DrawState { flaw: scene.job.draw_flaw(), ..DrawState::new(call, &registers) };
+    let state = DrawState { mutation: scene.job.draw_mutation(), ..DrawState::new(call, &registers) };
     let borders = border_colors(level, scene.state);
     let mut parts = Parts::default();
     let result = match (scene.memory.shared(), scene.job.shared()) {
         // A deliberate mistake is the same each time only on a single thread.
         (Some(memory), Some(job))
-            if threads > 1 && limits.flaw.is_none() && state.flaw.is_none() && !job.is_checked() =>
+            if threads > 1 && limits.mutation.is_none() && state.mutation.is_none() && !job.is_checked() =>
         {
             let memory = JobMemory { memory, job, code };
             let ended = Mutex::new(Vec::new());

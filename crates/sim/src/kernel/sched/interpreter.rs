@@ -75,7 +75,7 @@ impl Interpreter {
             }
             // A deliberate mistake is the same each time only on a single thread.
             return match (scene.memory.shared(), scene.job.shared()) {
-                (Some(memory), Some(job)) if self.threads > 1 && limits.flaw.is_none() => {
+                (Some(memory), Some(job)) if self.threads > 1 && limits.mutation.is_none() => {
                     run_on_threads(dispatch, &JobMemory { memory, job, code }, limits, self.threads)
                 }
                 _ => run(dispatch, &memory, limits),
@@ -130,7 +130,7 @@ impl Shaders for Interpreter {
         let grid = match work {
             Work::Dispatch(grid) => grid,
             Work::Draw(draw) => {
-                let limits = Limits { flaw: scene.job.flaw(), ..self.limits };
+                let limits = Limits { mutation: scene.job.wave_mutation(), ..self.limits };
                 let code = (!scene.job.is_checked()).then_some(&self.code);
                 let drawer = Drawer {
                     level: target.level,
@@ -153,7 +153,7 @@ impl Shaders for Interpreter {
         }
         let dispatch = dispatch(target.level, grid, scene.state, self.chip.as_ref(), self.limits.undefined);
         let unset = if scene.job.is_checked() { unset_arguments(target.level, scene.state) } else { 0 };
-        let limits = Limits { flaw: scene.job.flaw(), unset, ..self.limits };
+        let limits = Limits { mutation: scene.job.wave_mutation(), unset, ..self.limits };
         match self.execute(&dispatch, scene, limits) {
             Outcome::Done(_) => Ok(()),
             Outcome::Stopped => Err(Unfinished::Cancelled),

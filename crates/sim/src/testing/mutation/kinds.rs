@@ -1,7 +1,7 @@
 //! The kinds of mutations, and the memory of a mutated device.
 
 use amdgpu_hw::{GpuVa, Ip};
-use amdgpu_waves::Flaw;
+use amdgpu_waves::WaveMutation;
 
 use crate::{
     gpu::{Memory, PageFault},
@@ -201,33 +201,33 @@ impl Mutation {
     /// Returns `true` if the mutation affects shaders, which SDMA rings do not run. Mutations that are there for draws are not among
     /// them.
     pub const fn is_of_a_shader(self) -> bool {
-        self.flaw().is_some() && !matches!(self, Self::WrongTexel)
+        self.wave_mutation().is_some() && !matches!(self, Self::WrongTexel)
     }
 
     /// Returns the mistake that waves make.
-    pub(crate) const fn flaw(self) -> Option<Flaw> {
+    pub(crate) const fn wave_mutation(self) -> Option<WaveMutation> {
         Some(match self {
-            Self::LostLane => Flaw::LostLane,
-            Self::OpenBarrier => Flaw::OpenBarrier,
-            Self::SharedScratch => Flaw::SharedScratch,
-            Self::LostCarry => Flaw::LostCarry,
-            Self::ShiftedLoad => Flaw::ShiftedLoad,
-            Self::LostStore => Flaw::LostStore,
-            Self::LateAtomic => Flaw::LateAtomic,
-            Self::SwappedTexel => Flaw::SwappedTexel,
-            Self::WrongRow => Flaw::WrongRow,
-            Self::Unfiltered => Flaw::Unfiltered,
-            Self::WrongTexel => Flaw::WrongTexel,
+            Self::LostLane => WaveMutation::LostLane,
+            Self::OpenBarrier => WaveMutation::OpenBarrier,
+            Self::SharedScratch => WaveMutation::SharedScratch,
+            Self::LostCarry => WaveMutation::LostCarry,
+            Self::ShiftedLoad => WaveMutation::ShiftedLoad,
+            Self::LostStore => WaveMutation::LostStore,
+            Self::LateAtomic => WaveMutation::LateAtomic,
+            Self::SwappedTexel => WaveMutation::SwappedTexel,
+            Self::WrongRow => WaveMutation::WrongRow,
+            Self::Unfiltered => WaveMutation::Unfiltered,
+            Self::WrongTexel => WaveMutation::WrongTexel,
             _ => return None,
         })
     }
 
     /// Returns the mistake that the fixed functions of draws make.
-    pub(crate) const fn draw_flaw(self) -> Option<amdgpu_raster::Flaw> {
+    pub(crate) const fn draw_mutation(self) -> Option<amdgpu_raster::DrawMutation> {
         Some(match self {
-            Self::WrongEdge => amdgpu_raster::Flaw::WrongEdge,
-            Self::SwappedChannel => amdgpu_raster::Flaw::SwappedChannel,
-            Self::StaleDepth => amdgpu_raster::Flaw::StaleDepth,
+            Self::WrongEdge => amdgpu_raster::DrawMutation::WrongEdge,
+            Self::SwappedChannel => amdgpu_raster::DrawMutation::SwappedChannel,
+            Self::StaleDepth => amdgpu_raster::DrawMutation::StaleDepth,
             _ => return None,
         })
     }

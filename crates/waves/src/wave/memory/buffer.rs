@@ -15,7 +15,7 @@ use crate::{
         descriptor::{Buffer, Place, Reach},
         format::Format,
     },
-    flaw::Flaw,
+    mutation::WaveMutation,
     program::{
         data::{Data, DataKind},
         step::{BufferStep, MemoryKind, Source},
@@ -122,7 +122,7 @@ impl Wave {
             self.formatted(step, &buffer, scalar, around);
         } else {
             let Described { buffer, reach, .. } = &self.described;
-            let shares = self.flaw == Some(Flaw::SharedScratch);
+            let shares = self.mutation == Some(WaveMutation::SharedScratch);
             // A buffer that adds the lane is scratch memory.
             let mut space = if buffer.adds_lane {
                 Global::private(around, &mut self.fault)

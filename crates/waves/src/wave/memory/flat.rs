@@ -9,8 +9,8 @@ use crate::{
         kernel::{LANES, Lanes, WideLanes},
         unit::{Unit, for_each_unit},
     },
-    flaw::Flaw,
     memory::ADDRESS_MASK,
+    mutation::WaveMutation,
     outcome::Reason,
     program::{
         data::DataKind,
@@ -140,7 +140,7 @@ impl Wave {
                 }
             }
         }
-        let shares = self.flaw == Some(Flaw::SharedScratch);
+        let shares = self.mutation == Some(WaveMutation::SharedScratch);
         let mut space = Global::private(around, &mut self.fault);
         all_lanes_of_memory(
             (&mut self.registers, &mut self.pad),

@@ -10,8 +10,8 @@ use super::{
     texel::{Coordinates, Reader, masked, texel},
 };
 use crate::{
-    flaw::Flaw,
     image::{descriptor::Image, error::ImageError, texel::Texel},
+    mutation::WaveMutation,
     outcome::Reason,
     program::image::step::{ImageStep, Operation, Transfer},
     watch::observer::{Observer, Place},
@@ -51,10 +51,10 @@ impl Wave {
         self.check_registers(step, image, parts)?;
         let mut space = Global { memory, fault: &mut self.fault, observer, place: Place::Memory };
         let registers = &mut self.registers;
-        let flaw = self.flaw;
+        let mutation = self.mutation;
         let done = match step.operation {
-            Operation::Load(transfer) => load(registers, &mut space, step, image, (transfer, parts, flaw)),
-            Operation::Store(transfer) => store(registers, &mut space, step, image, (transfer, parts, flaw)),
+            Operation::Load(transfer) => load(registers, &mut space, step, image, (transfer, parts, mutation)),
+            Operation::Store(transfer) => store(registers, &mut space, step, image, (transfer, parts, mutation)),
             Operation::Atomic { .. } => atomic(registers, &mut space, step, image),
             Operation::Size => {
                 size(registers, step, image, parts);
@@ -62,7 +62,7 @@ impl Wave {
             }
             Operation::LoadSamples => load_samples(registers, &mut space, step, image, parts),
             Operation::Sample(_) | Operation::Gather(_) | Operation::Lod => {
-                sampled(registers, &mut space, step, image, (around.border_colors, parts, flaw))
+                sampled(registers, &mut space, step, image, (around.border_colors, parts, mutation))
             }
         };
         done.map_err(|why| match refuse(why) {
@@ -162,14 +162,14 @@ fn load(
     space: &mut impl Space,
     step: &ImageStep,
     image: &mut Image,
-    (transfer, parts, flaw): (Transfer, Parts, Option<Flaw>),
+    (transfer, parts, mutation): (Transfer, Parts, Option<WaveMutation>),
 ) -> Result<(), ImageError> {
     let format = image.format.plain;
     let mut last = LastUnit::default();
     for lane in lanes(registers.exec()) {
         space.lane(lane);
         let mut texel = place(registers, step, image, lane, transfer.has_level);
-        if flaw == Some(Flaw::WrongRow) {
+        if mutation == Some(WaveMutation::WrongRow) {
             texel.y ^= 1;
         }
         let values = match last.element(space, image, texel)? {
@@ -188,14 +188,14 @@ fn store(
     space: &mut impl Space,
     step: &ImageStep,
     image: &mut Image,
-    (transfer, parts, flaw): (Transfer, Parts, Option<Flaw>),
+    (transfer, parts, mutation): (Transfer, Parts, Option<WaveMutation>),
 ) -> Result<(), ImageError> {
     let format = image.format;
     let mut last = LastUnit::default();
     for lane in lanes(registers.exec()) {
         space.lane(lane);
         let mut texel = place(registers, step, image, lane, transfer.has_level);
-        if flaw == Some(Flaw::SwappedTexel) {
+        if mutation == Some(WaveMutation::SwappedTexel) {
             texel.x ^= 1;
         }
         let parts = if transfer.is_raw { (parts.0, false, false, parts.3) } else { parts };

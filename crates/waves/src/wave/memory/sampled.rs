@@ -9,7 +9,6 @@ use super::{
     texel::{Coordinates, Reader, masked},
 };
 use crate::{
-    flaw::Flaw,
     image::{
         descriptor::Image,
         error::ImageError,
@@ -19,6 +18,7 @@ use crate::{
         },
         texel::Texel,
     },
+    mutation::WaveMutation,
     number::half::Half,
     program::image::step::{self as program, Detail, ImageStep, Operation},
     wave::registers::{Registers, lanes},
@@ -237,12 +237,12 @@ pub(super) fn sampled(
     space: &mut impl Space,
     step: &ImageStep,
     image: &mut Image,
-    (table, parts, flaw): (u64, Parts, Option<Flaw>),
+    (table, parts, mutation): (u64, Parts, Option<WaveMutation>),
 ) -> Result<(), ImageError> {
     let level = registers.level;
     let words = std::array::from_fn(|index| registers.scalars[usize::from(step.sampler) + index]);
     let mut sampler = Sampler::new(level, words)?;
-    if flaw == Some(Flaw::Unfiltered) {
+    if mutation == Some(WaveMutation::Unfiltered) {
         (sampler.mag_linear, sampler.min_linear) = (false, false);
     }
     let lookup = match step.operation {
@@ -268,7 +268,7 @@ pub(super) fn sampled(
         let own = address(registers, step, lookup, coordinates, lane);
         let (lod, raw) = setup.detail(registers, step, image, lane, &own);
         let mut place = setup.lookup(image, &own, lod);
-        if flaw == Some(Flaw::WrongTexel) {
+        if mutation == Some(WaveMutation::WrongTexel) {
             place.coordinates[1] += if normalized { 1.0 / f64::from(image.size(0)[1]) } else { 1.0 };
         }
         let select = |values: [f64; 4], image: &Image| {

@@ -36,7 +36,7 @@ use std::{
 use amdgpu_hw::{GfxLevel, GpuVa, Ip};
 use amdgpu_packets::{Target, pm4};
 use amdgpu_uapi::Errno;
-use amdgpu_waves::{Flaw, InstructionHazard};
+use amdgpu_waves::{InstructionHazard, WaveMutation};
 use parking_lot::Mutex;
 
 use super::{
@@ -767,12 +767,12 @@ impl gpu::Job for Running<'_> {
         Some(self)
     }
 
-    fn flaw(&self) -> Option<Flaw> {
-        self.shared.board.hooks().flaw(self.shared.name)
+    fn wave_mutation(&self) -> Option<WaveMutation> {
+        self.shared.board.hooks().wave_mutation(self.shared.name)
     }
 
-    fn draw_flaw(&self) -> Option<amdgpu_raster::Flaw> {
-        self.shared.board.hooks().draw_flaw(self.shared.name)
+    fn draw_mutation(&self) -> Option<amdgpu_raster::DrawMutation> {
+        self.shared.board.hooks().draw_mutation(self.shared.name)
     }
 
     fn hazard(&self, hazard: &InstructionHazard, place: Place) {

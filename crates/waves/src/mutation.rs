@@ -5,7 +5,7 @@ use crate::memory::{Memory, PageFault};
 /// A deliberate fault in the execution of waves, to prove that a test detects it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Flaw {
+pub enum WaveMutation {
     /// The last lane of each wave is disabled from the start.
     LostLane,
     /// Barriers do not block waves.
@@ -30,20 +30,20 @@ pub enum Flaw {
     WrongTexel,
 }
 
-/// Memory as waves with a flaw access it.
-pub(crate) struct Flawed<'m> {
+/// Memory as waves with a mutation access it.
+pub(crate) struct MutatedMemory<'m> {
     pub(crate) memory: &'m dyn Memory,
-    pub(crate) flaw: Flaw,
+    pub(crate) mutation: WaveMutation,
 }
 
-impl Memory for Flawed<'_> {
+impl Memory for MutatedMemory<'_> {
     fn load(&self, va: u64, out: &mut [u8]) -> Result<(), PageFault> {
-        let shift = if self.flaw == Flaw::ShiftedLoad { 4 } else { 0 };
+        let shift = if self.mutation == WaveMutation::ShiftedLoad { 4 } else { 0 };
         self.memory.load(va.wrapping_add(shift), out)
     }
 
     fn store(&self, va: u64, data: &[u8]) -> Result<(), PageFault> {
-        if self.flaw == Flaw::LostStore && va % 32 == 28 {
+        if self.mutation == WaveMutation::LostStore && va % 32 == 28 {
             return Ok(());
         }
         self.memory.store(va, data)
@@ -55,7 +55,7 @@ impl Memory for Flawed<'_> {
             stored = change(old);
             stored
         })?;
-        Ok(if self.flaw == Flaw::LateAtomic { stored } else { old })
+        Ok(if self.mutation == WaveMutation::LateAtomic { stored } else { old })
     }
 
     fn fetch(&self, va: u64, out: &mut [u8]) -> Result<(), PageFault> {

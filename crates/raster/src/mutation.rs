@@ -3,7 +3,7 @@
 /// A deliberate mistake of the fixed functions, to prove that a test detects it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Flaw {
+pub enum DrawMutation {
     /// Right and bottom edges belong to a triangle, and top and left ones do not.
     WrongEdge,
     /// Red and blue of exported colours are exchanged.
