@@ -4,7 +4,7 @@ use amdgpu_hw::GfxLevel;
 use amdgpu_isa::WaveSize;
 use amdgpu_surface::Chip;
 
-use crate::{number::mode::Mode, program::shape::Shape};
+use crate::{number::mode::Mode, program::wave_config::WaveConfig};
 
 /// A grid of work-groups, and the initial state of its waves.
 ///
@@ -84,12 +84,12 @@ impl Dispatch {
         ((self.resources[0] & 63) + 1) * unit
     }
 
-    /// Returns the shape of the waves.
-    pub(crate) fn shape(&self) -> Shape {
+    /// Returns the configuration of the waves.
+    pub(crate) fn wave_config(&self) -> WaveConfig {
         let shares = self.level >= GfxLevel::Gfx10 && self.wave == WaveSize::Wave64;
         let shared = if shares { (self.resources[2] & 15) * 8 } else { 0 };
         let vgprs = (self.private_vgprs() + shared).min(256);
-        Shape { level: self.level, wave: self.wave, vgprs, is_graphics: false }
+        WaveConfig { level: self.level, wave: self.wave, vgprs, is_graphics: false }
     }
 
     /// Returns the LDS size of a work-group in bytes.

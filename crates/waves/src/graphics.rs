@@ -15,8 +15,8 @@ use crate::{
     program::{
         cache::CodeCache,
         code::Code,
-        shape::Shape,
         source::{EXEC, M0},
+        wave_config::WaveConfig,
     },
     run::Limits,
     watch::{
@@ -83,7 +83,7 @@ pub enum StageEnd {
 /// Executes the waves of a stage, one after the other. Code is decoded once.
 pub struct StageRunner {
     dispatch: Dispatch,
-    shape: Shape,
+    config: WaveConfig,
     lds_bytes: usize,
     code: Code,
     images: Images,
@@ -122,13 +122,13 @@ impl StageRunner {
             chip: stage.chip,
             border_colors: stage.border_colors,
         };
-        let shape = Shape { is_graphics: true, ..dispatch.shape() };
+        let config = WaveConfig { is_graphics: true, ..dispatch.wave_config() };
         let images = Images::new(stage.level, dispatch.chip.as_ref());
         let lds_bytes = stage.lds_bytes;
         Self {
-            shape,
+            config,
             lds_bytes,
-            code: Code::new(shape),
+            code: Code::new(config),
             images,
             limits,
             pool: Pool::default(),
@@ -163,7 +163,7 @@ impl StageRunner {
         sink: &mut dyn FnMut(&InstructionHazard),
     ) -> Result<Vec<Export>, StageEnd> {
         let mut notes = std::mem::take(&mut self.notes);
-        let checker = Checker::new(self.shape, (self.dispatch.program, true), memory, (sink, &mut notes));
+        let checker = Checker::new(self.config, (self.dispatch.program, true), memory, (sink, &mut notes));
         let result = self.run_observed(wave, memory, &checker);
         drop(checker);
         self.notes = notes;
@@ -214,7 +214,7 @@ impl StageRunner {
     fn wave(&mut self, start: &GraphicsWave<'_>) -> Wave {
         let dispatch = &self.dispatch;
         let lanes = dispatch.wave.lanes();
-        let (vectors, unit) = (self.pool.take(self.shape.vgprs as usize), self.limits.vectors.unit());
+        let (vectors, unit) = (self.pool.take(self.config.vgprs as usize), self.limits.vectors.unit());
         let vectors = (vectors, dispatch.private_vgprs());
         let mut registers = Registers::new(dispatch.level, lanes, vectors, dispatch.mode(), unit);
         for (to, from) in registers.scalars.iter_mut().take(usize::from(M0) - 20).zip(start.scalars) {

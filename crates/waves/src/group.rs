@@ -14,8 +14,8 @@ use crate::{
     program::{
         block,
         code::{Code, words},
+        decoded_inst::{DecodedInst, DecodedOp},
         source::{EXEC, M0},
-        step::{Action, Step},
     },
     watch::observer::Observer,
     wave::{
@@ -223,17 +223,17 @@ fn execute<O: Observer>(
                 continue;
             }
             left -= 1;
-            let step = near.step(pc, around.memory)?;
+            let inst = near.inst(pc, around.memory)?;
             if O::ON {
                 around.observer.before(wave, around.memory);
             }
-            if let Action::Vector(vector) = &step.action
+            if let DecodedOp::Vector(vector) = &inst.op
                 && wave.direct(vector)
             {
-                pc = pc.wrapping_add(step.bytes.into());
+                pc = pc.wrapping_add(inst.bytes.into());
                 wave.pc = pc;
             } else {
-                has_changed = advance(wave, step, around)?;
+                has_changed = advance(wave, inst, around)?;
                 pc = wave.pc;
             }
             if O::ON {
@@ -252,14 +252,14 @@ fn execute<O: Observer>(
 
 /// Executes an instruction of a wave, and goes on to the next or says that the wave has ended or waits. Returns `true` if code may have
 /// changed.
-fn advance<O: Observer>(wave: &mut Wave, step: &Step, around: &mut Surroundings<'_, O>) -> Result<bool, Reason> {
-    let flow = wave.execute(step, around)?;
+fn advance<O: Observer>(wave: &mut Wave, inst: &DecodedInst, around: &mut Surroundings<'_, O>) -> Result<bool, Reason> {
+    let flow = wave.execute(inst, around)?;
     match flow {
-        Flow::Next | Flow::Refetch => wave.pc = wave.next(step),
+        Flow::Next | Flow::Refetch => wave.pc = wave.next(inst),
         Flow::Jump(target) => wave.pc = target & ((1 << 48) - 4),
         Flow::End => wave.status = Status::Ended,
         Flow::Barrier => {
-            wave.pc = wave.next(step);
+            wave.pc = wave.next(inst);
             if wave.mutation != Some(WaveMutation::OpenBarrier) {
                 wave.status = Status::AtBarrier;
             }
@@ -272,7 +272,7 @@ fn advance<O: Observer>(wave: &mut Wave, step: &Step, around: &mut Surroundings<
 fn blank(dispatch: &Dispatch, unit: Unit) -> Wave {
     let (level, lanes) = (dispatch.level, dispatch.wave.lanes());
     let mut vectors = Vec::new();
-    vectors.resize_with(dispatch.shape().vgprs as usize, Box::default);
+    vectors.resize_with(dispatch.wave_config().vgprs as usize, Box::default);
     Wave {
         registers: Registers::new(level, lanes, (vectors, dispatch.private_vgprs()), dispatch.mode(), unit),
         pc: 0,

@@ -55,6 +55,6 @@ pub use program::cache::CodeCache;
 pub use run::{Limits, Vectors, run, run_on_threads};
 pub use watch::{
     Change, Event, HazardRule, Hit, InstructionClass, InstructionHazard, MemoryKind, MissingWait, Race, RaceSide,
-    RegisterName, RequiredWait, TracedStep, TracedWaves, WaitSide, WaitedFor, Watch, WatchCounts, WatchReport,
+    RegisterName, RequiredWait, TracedInstruction, TracedWaves, WaitSide, WaitedFor, Watch, WatchCounts, WatchReport,
     run_checked, run_watched,
 };

@@ -230,7 +230,7 @@ impl<'s> Shared<'s> {
         observer: &O,
         mut start_others: Option<&mut dyn FnMut()>,
     ) {
-        let mut code = Code::new(self.dispatch.shape());
+        let mut code = Code::new(self.dispatch.wave_config());
         let mut images = Images::new(self.dispatch.level, self.dispatch.chip.as_ref());
         let mut ended: Vec<Group> = Vec::new();
         // Each place in the window has its own scratch slots.

@@ -1,4 +1,4 @@
-//! Multiplications of matrices to steps.
+//! Multiplications of matrices, decoded.
 //!
 //! Sources: AMD's guides to the instruction sets of RDNA3 and RDNA4, "Wave Matrix Multiply Accumulate"; LLVM's encodings.
 
@@ -8,13 +8,13 @@ use amdgpu_isa::{Field, Instruction};
 use super::{
     element::Element,
     layout::Layout,
-    step::{Added, Factor, Index, MatrixStep, Place},
+    op::{Added, Factor, Index, MatrixOp, Place},
 };
 use crate::{
     alu::kernel::Type,
     program::{
+        decoded_inst::{DecodedOp, Source},
         source::{Refusal, source},
-        step::{Action, Source},
     },
 };
 
@@ -28,7 +28,7 @@ pub(crate) struct Product {
 }
 
 /// Decodes a multiplication of matrices.
-pub(crate) fn action(instruction: &Instruction, product: Product) -> Result<Action, Refusal> {
+pub(crate) fn op(instruction: &Instruction, product: Product) -> Result<DecodedOp, Refusal> {
     let Product { result, depth, factors, is_sparse } = product;
     if instruction.extension().is_some() {
         return Err(Refusal::Illegal("matrices have no DPP"));
@@ -65,7 +65,7 @@ pub(crate) fn action(instruction: &Instruction, product: Product) -> Result<Acti
         (added(instruction, result)?, None)
     };
     let signs = !is_sparse && result.is_float();
-    Ok(Action::Matrix(Box::new(MatrixStep {
+    Ok(DecodedOp::Matrix(Box::new(MatrixOp {
         layout,
         depth,
         a: factor(0)?,

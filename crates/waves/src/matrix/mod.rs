@@ -3,8 +3,8 @@
 pub(crate) mod decode;
 mod element;
 mod layout;
+pub(crate) mod op;
 mod product;
-pub(crate) mod step;
 
 pub(crate) use decode::Product;
 pub(crate) use element::Element;

@@ -6,7 +6,7 @@
 use super::{
     element::Element,
     layout::{Layout, SIDE},
-    step::{Factor, Index, MatrixStep, Place},
+    op::{Factor, Index, MatrixOp, Place},
 };
 use crate::{
     alu::{kernel::Lanes, unit::for_each_unit},
@@ -48,13 +48,13 @@ fn values(registers: &Registers, layout: Layout, factor: Factor, depth: u32) -> 
 ///
 /// Two neighbours of a sparse A stand for four, whose partners are neighbours in the same group of lanes; if a lane of B has fewer
 /// elements than two lanes of A stand for (4-bit elements in wave64), the rest is as many groups of lanes further as A fills.
-fn partners(step: &MatrixStep, registers: &Registers) -> Partners {
+fn partners(op: &MatrixOp, registers: &Registers) -> Partners {
     let mut partners: Partners = [std::array::from_fn(|place| place as u8); SIDE];
-    let Some(Index { register, key }) = step.index else { return partners };
-    let depth = step.stored_depth();
-    let elements = step.layout.factor_elements(depth, step.a.element);
+    let Some(Index { register, key }) = op.index else { return partners };
+    let depth = op.stored_depth();
+    let elements = op.layout.factor_elements(depth, op.a.element);
     let groups = depth / elements;
-    let other = step.layout.factor_elements(step.depth, step.b.element);
+    let other = op.layout.factor_elements(op.depth, op.b.element);
     for (row, partners) in partners.iter_mut().enumerate() {
         for (place, partner) in partners.iter_mut().enumerate().take(depth as usize) {
             let (group, index) = (place as u32 / elements, place as u32 % elements);
@@ -68,22 +68,22 @@ fn partners(step: &MatrixStep, registers: &Registers) -> Partners {
 }
 
 /// Returns C.
-fn added(step: &MatrixStep, registers: &Registers) -> [[f64; SIDE]; SIDE] {
+fn added(op: &MatrixOp, registers: &Registers) -> [[f64; SIDE]; SIDE] {
     let mut rows = [[0.0; SIDE]; SIDE];
-    for lane in 0..step.layout.lanes as usize {
-        for index in 0..step.layout.sum_elements() {
-            let bits = match step.added.place {
+    for lane in 0..op.layout.lanes as usize {
+        for index in 0..op.layout.sum_elements() {
+            let bits = match op.added.place {
                 Place::Constant(bits) => bits,
-                Place::Registers(first) if step.layout.packs(step.result) => element(registers, first, lane, index, 16),
+                Place::Registers(first) if op.layout.packs(op.result) => element(registers, first, lane, index, 16),
                 Place::Registers(first) => {
-                    registers.vectors[usize::from(first) + index as usize][lane] >> if step.high { 16 } else { 0 }
+                    registers.vectors[usize::from(first) + index as usize][lane] >> if op.high { 16 } else { 0 }
                 }
             };
-            let mut value = step.result.value(bits);
-            if step.added.is_absolute {
+            let mut value = op.result.value(bits);
+            if op.added.is_absolute {
                 value = value.abs();
             }
-            rows[step.layout.row(lane, index)][lane % SIDE] = if step.added.negates { -value } else { value };
+            rows[op.layout.row(lane, index)][lane % SIDE] = if op.added.negates { -value } else { value };
         }
     }
     rows
@@ -91,13 +91,13 @@ fn added(step: &MatrixStep, registers: &Registers) -> [[f64; SIDE]; SIDE] {
 
 impl Wave {
     /// Executes a multiplication of matrices in all lanes, even if EXEC is not full.
-    pub(crate) fn matrix(&mut self, step: &MatrixStep) {
+    pub(crate) fn matrix(&mut self, op: &MatrixOp) {
         let registers = &self.registers;
-        let depth = step.stored_depth() as usize;
-        let a = values(registers, step.layout, step.a, step.stored_depth());
-        let b = values(registers, step.layout, step.b, step.depth);
-        let partners = partners(step, registers);
-        let added = added(step, registers);
+        let depth = op.stored_depth() as usize;
+        let a = values(registers, op.layout, op.a, op.stored_depth());
+        let b = values(registers, op.layout, op.b, op.depth);
+        let partners = partners(op, registers);
+        let added = added(op, registers);
         let mut rows: [[f64; SIDE]; DEPTH] = [[0.0; SIDE]; DEPTH];
         for (place, row) in rows.iter_mut().enumerate() {
             *row = std::array::from_fn(|column| b[column][place]);
@@ -117,21 +117,21 @@ impl Wave {
         });
         let mut sums = [[0.0; SIDE]; SIDE];
         multiply(self.unit, &mut sums, &a, &partners, &rows, depth);
-        self.write_matrix(step, |row, column| step.result.sum(sums[row][column], added[row][column], step.saturates));
+        self.write_matrix(op, |row, column| op.result.sum(sums[row][column], added[row][column], op.saturates));
     }
 
     /// Writes D, whose elements a function gives by row and column.
-    fn write_matrix(&mut self, step: &MatrixStep, bits: impl Fn(usize, usize) -> u32) {
-        let layout = step.layout;
+    fn write_matrix(&mut self, op: &MatrixOp, bits: impl Fn(usize, usize) -> u32) {
+        let layout = op.layout;
         let all = self.registers.all();
-        for register in 0..layout.sum_dwords(step.result) {
-            let number = step.destination + register as u16;
+        for register in 0..layout.sum_dwords(op.result) {
+            let number = op.destination + register as u16;
             let old = &self.registers.vectors[usize::from(number)];
             let at = |lane: usize, index: u32| bits(layout.row(lane, index), lane % SIDE);
-            let lanes: Lanes = std::array::from_fn(|lane| match step.result {
+            let lanes: Lanes = std::array::from_fn(|lane| match op.result {
                 _ if lane >= layout.lanes as usize => old[lane],
-                _ if layout.packs(step.result) => at(lane, 2 * register) | at(lane, 2 * register + 1) << 16,
-                Element::F16 | Element::Brain if step.high => old[lane] & 0xffff | at(lane, register) << 16,
+                _ if layout.packs(op.result) => at(lane, 2 * register) | at(lane, 2 * register + 1) << 16,
+                Element::F16 | Element::Brain if op.high => old[lane] & 0xffff | at(lane, register) << 16,
                 Element::F16 | Element::Brain => old[lane] & 0xffff_0000 | at(lane, register),
                 _ => at(lane, register),
             });

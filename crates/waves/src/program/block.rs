@@ -5,11 +5,11 @@ use std::ops::Range;
 use amdgpu_isa::Op;
 
 use super::{
-    source::EXEC,
-    step::{
-        Action, BufferStep, Destination, Direct, FlatStep, Flushes, Function, LdsStep, Operand, ScalarStep, Segment,
-        Source, Step, Vector,
+    decoded_inst::{
+        BufferOp, DecodedInst, DecodedOp, Destination, Direct, FlatOp, Flushes, Function, LdsOp, Operand, ScalarOp,
+        Segment, Source, Vector,
     },
+    source::EXEC,
 };
 use crate::{
     alu::kernel::{LANES, Narrow, Type, flush32},
@@ -52,10 +52,10 @@ pub(crate) enum Member {
     /// A kernel whose result goes to a register, as most do.
     Plain(Plain),
     Vector(Chosen),
-    Scalar(ScalarStep),
-    Buffer(BufferStep),
-    Global(FlatStep),
-    Lds(LdsStep),
+    Scalar(ScalarOp),
+    Buffer(BufferOp),
+    Global(FlatOp),
+    Lds(LdsOp),
 }
 
 /// A vector operation that only writes a register, and its kernel all of it.
@@ -111,27 +111,27 @@ impl Block {
     /// Returns the block at the start of some instructions, of which the last is the last of a page.
     ///
     /// Only what was executed before belongs to a block: each instruction is decoded when a wave first comes to it.
-    pub(crate) fn new(steps: &[Option<Step>], mode: Mode) -> Result<Self, Missing> {
+    pub(crate) fn new(insts: &[Option<DecodedInst>], mode: Mode) -> Result<Self, Missing> {
         let (mut members, mut vectors, mut instructions, mut bytes) = (Vec::new(), 0, 0, 0_usize);
-        while let Some(slot) = steps.get(bytes / 4) {
-            let Some(step) = slot else { return Err(Missing::Undecoded) };
-            match &step.action {
-                Action::Nothing => {}
-                action @ Action::Vector(vector) if belongs(vector, mode) => {
+        while let Some(slot) = insts.get(bytes / 4) {
+            let Some(inst) = slot else { return Err(Missing::Undecoded) };
+            match &inst.op {
+                DecodedOp::Nothing => {}
+                op @ DecodedOp::Vector(vector) if belongs(vector, mode) => {
                     vectors += 1;
-                    members.push(action);
+                    members.push(op);
                 }
-                action if loaded(action).is_some() => {
+                op if loaded(op).is_some() => {
                     vectors += 1;
-                    members.push(action);
+                    members.push(op);
                 }
-                Action::Scalar(scalar) if !scalar.destination.is_some_and(|(slot, _)| is_exec(slot)) => {
-                    members.push(&step.action);
+                DecodedOp::Scalar(scalar) if !scalar.destination.is_some_and(|(slot, _)| is_exec(slot)) => {
+                    members.push(&inst.op);
                 }
                 _ => break,
             }
             instructions += 1;
-            bytes += usize::from(step.bytes);
+            bytes += usize::from(inst.bytes);
             if instructions == MOST {
                 break;
             }
@@ -142,7 +142,7 @@ impl Block {
         let read_again = read_again(&members, mode);
         let operations = |without: &[u16]| {
             let mut choice = Choice { mode, clean: without.to_vec(), written: None };
-            members.iter().filter_map(|action| choice.member(action)).collect::<Box<[_]>>()
+            members.iter().filter_map(|op| choice.member(op)).collect::<Box<[_]>>()
         };
         let quick = (!read_again.is_empty())
             .then(|| Quick { operations: operations(&read_again), registers: read_again.into_boxed_slice() });
@@ -180,22 +180,22 @@ fn belongs(vector: &Vector, mode: Mode) -> bool {
 }
 
 /// Returns the vector registers that an access of a block writes; `None` for what is not such an access.
-fn loaded(action: &Action) -> Option<Range<u16>> {
-    let (first, count) = match action {
-        Action::Buffer(step) if !step.residency => (step.data, step.kind.registers().1),
-        Action::Flat(step) if step.segment == Segment::Global => (step.destination, step.kind.registers().1),
-        Action::Lds(step) => (step.destination, step.kind.registers().2),
+fn loaded(op: &DecodedOp) -> Option<Range<u16>> {
+    let (first, count) = match op {
+        DecodedOp::Buffer(op) if !op.residency => (op.data, op.kind.registers().1),
+        DecodedOp::Flat(op) if op.segment == Segment::Global => (op.destination, op.kind.registers().1),
+        DecodedOp::Lds(op) => (op.destination, op.kind.registers().2),
         _ => return None,
     };
     Some(first..first + count)
 }
 
 /// Returns the registers that operations read as floats more than once before they are written, if the mode replaces denormals.
-fn read_again(members: &[&Action], mode: Mode) -> Vec<u16> {
+fn read_again(members: &[&DecodedOp], mode: Mode) -> Vec<u16> {
     let (mut read, mut again, mut written) = (Vec::new(), Vec::new(), Vec::new());
-    for action in members {
-        written.extend(loaded(action).unwrap_or_default());
-        let Action::Vector(vector) = action else { continue };
+    for op in members {
+        written.extend(loaded(op).unwrap_or_default());
+        let DecodedOp::Vector(vector) = op else { continue };
         let Some(direct) = vector.direct.as_ref().filter(|_| mode.flushes_input32()) else { continue };
         for (index, operand) in direct.operands.iter().enumerate() {
             if let Operand::Vgpr(register) | Operand::Changed(register, _) = operand
@@ -225,10 +225,10 @@ struct Choice {
 
 impl Choice {
     /// Returns an operation of a block, after those before it.
-    fn member(&mut self, action: &Action) -> Option<Member> {
-        match action {
-            Action::Vector(vector) => self.choose(vector).map(Member::from),
-            Action::Scalar(scalar) => {
+    fn member(&mut self, op: &DecodedOp) -> Option<Member> {
+        match op {
+            DecodedOp::Vector(vector) => self.choose(vector).map(Member::from),
+            DecodedOp::Scalar(scalar) => {
                 if let Some((slot, _)) = scalar.destination {
                     self.overwrite(slot);
                 }
@@ -239,9 +239,9 @@ impl Choice {
                 let loaded = loaded(access)?;
                 self.clean.retain(|clean| !loaded.contains(clean));
                 match access {
-                    Action::Buffer(step) => Some(Member::Buffer((**step).clone())),
-                    Action::Flat(step) => Some(Member::Global((**step).clone())),
-                    Action::Lds(step) => Some(Member::Lds((**step).clone())),
+                    DecodedOp::Buffer(op) => Some(Member::Buffer((**op).clone())),
+                    DecodedOp::Flat(op) => Some(Member::Global((**op).clone())),
+                    DecodedOp::Lds(op) => Some(Member::Lds((**op).clone())),
                     _ => None,
                 }
             }
@@ -338,22 +338,23 @@ mod tests {
     use amdgpu_isa::{WaveSize, assemble};
 
     use super::*;
-    use crate::program::{decode, shape::Shape};
+    use crate::program::{decode, wave_config::WaveConfig};
 
     /// Denormals are replaced, as for most shaders.
     const FLUSHING: Mode = Mode(0);
 
     /// Returns instructions in the slots of their first dwords.
-    fn steps(lines: &[&str]) -> Vec<Option<Step>> {
-        let shape = Shape { level: GfxLevel::Gfx10_3, wave: WaveSize::Wave64, vgprs: 8, is_graphics: false };
-        let mut steps = Vec::new();
+    fn insts(lines: &[&str]) -> Vec<Option<DecodedInst>> {
+        let config = WaveConfig { level: GfxLevel::Gfx10_3, wave: WaveSize::Wave64, vgprs: 8, is_graphics: false };
+        let mut insts = Vec::new();
         for line in lines {
-            let instruction = assemble(shape.level, shape.wave, line).unwrap_or_else(|error| panic!("{line}: {error}"));
+            let instruction =
+                assemble(config.level, config.wave, line).unwrap_or_else(|error| panic!("{line}: {error}"));
             let words = instruction.dwords();
-            steps.push(Some(decode::step(shape, words).unwrap()));
-            steps.resize_with(steps.len() + words.len() - 1, || None);
+            insts.push(Some(decode::inst(config, words).unwrap()));
+            insts.resize_with(insts.len() + words.len() - 1, || None);
         }
-        steps
+        insts
     }
 
     const BEFORE: [&str; 4] =
@@ -375,7 +376,7 @@ mod tests {
             "v_mov_b32_dpp v0, v1 quad_perm:[1,0,3,2] row_mask:0xf bank_mask:0xf",
             "v_readfirstlane_b32 s0, v0",
         ] {
-            let block = Block::new(&steps(&[&BEFORE[..], &[last, "v_add_f32_e32 v3, v0, v1"]].concat()), FLUSHING);
+            let block = Block::new(&insts(&[&BEFORE[..], &[last, "v_add_f32_e32 v3, v0, v1"]].concat()), FLUSHING);
             let block = block.unwrap_or_else(|missing| panic!("{last}: {missing:?}"));
             let counts = (block.instructions, block.vectors, block.operations.len(), block.bytes);
             assert_eq!(counts, (4, 2, 3, 20), "{last}");
@@ -384,11 +385,11 @@ mod tests {
 
     #[test]
     fn a_block_has_two_vector_operations_that_are_all_decoded() {
-        let missing = |steps: &[Option<Step>]| Block::new(steps, FLUSHING).err();
-        assert_eq!(missing(&steps(&BEFORE)), None);
-        assert_eq!(missing(&steps(&BEFORE[..3])), Some(Missing::Short));
-        assert_eq!(missing(&steps(&BEFORE)[1..]), Some(Missing::Undecoded), "the middle of an instruction");
-        let mut last = steps(&BEFORE);
+        let missing = |insts: &[Option<DecodedInst>]| Block::new(insts, FLUSHING).err();
+        assert_eq!(missing(&insts(&BEFORE)), None);
+        assert_eq!(missing(&insts(&BEFORE[..3])), Some(Missing::Short));
+        assert_eq!(missing(&insts(&BEFORE)[1..]), Some(Missing::Undecoded), "the middle of an instruction");
+        let mut last = insts(&BEFORE);
         last.pop();
         last.push(None);
         assert_eq!(missing(&last), Some(Missing::Undecoded));
@@ -396,15 +397,15 @@ mod tests {
 
     #[test]
     fn kernels_are_those_of_the_mode() {
-        let block = Block::new(&steps(&BEFORE), FLUSHING).unwrap();
+        let block = Block::new(&insts(&BEFORE), FLUSHING).unwrap();
         let (keeping, upwards) = (Mode(0xf0), Mode(1));
         assert!(
             block.is_for(FLUSHING) && block.is_for(Mode(0x1c0)) && !block.is_for(keeping) && !block.is_for(upwards)
         );
         // v1 is read twice before it is written; v0 is written first.
         assert_eq!(block.quick.map(|quick| quick.registers), Some(Box::from([1])));
-        assert!(Block::new(&steps(&BEFORE), keeping).unwrap().quick.is_none(), "denormals are kept");
-        assert!(Block::new(&steps(&BEFORE), upwards).is_err(), "other operations round");
+        assert!(Block::new(&insts(&BEFORE), keeping).unwrap().quick.is_none(), "denormals are kept");
+        assert!(Block::new(&insts(&BEFORE), upwards).is_err(), "other operations round");
     }
 
     #[test]
@@ -412,7 +413,7 @@ mod tests {
         // The result of the multiplication has none; what is loaded over it may.
         let kernels = |access: &str| {
             let lines = ["v_mul_f32_e32 v0, v1, v1", access, "v_mul_f32_e32 v2, v0, v0"];
-            let block = Block::new(&steps(&lines), FLUSHING).unwrap();
+            let block = Block::new(&insts(&lines), FLUSHING).unwrap();
             assert_eq!((block.instructions, block.vectors, block.operations.len()), (3, 3, 3), "{access}");
             let Some(Member::Plain(last)) = block.operations.last() else { panic!("a register is written") };
             last.function as usize
@@ -435,7 +436,7 @@ mod tests {
     fn a_selection_takes_the_lanes_of_the_comparison_unless_the_mask_was_overwritten() {
         let takes = |between: &str| {
             let lines = ["v_cmp_lt_u32_e32 vcc, v0, v1", between, "v_cndmask_b32_e32 v2, v0, v1, vcc"];
-            let block = Block::new(&steps(&lines), FLUSHING).unwrap();
+            let block = Block::new(&insts(&lines), FLUSHING).unwrap();
             let Some(Member::Plain(plain)) = block.operations.last() else { panic!("a register is written") };
             matches!(plain.places[2], Place::Written)
         };

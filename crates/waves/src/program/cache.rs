@@ -7,10 +7,10 @@ use std::{
 
 use super::{
     page::{Page, SOURCE_BYTES},
-    shape::Shape,
+    wave_config::WaveConfig,
 };
 
-/// The maximum number of pages that are kept. With its steps a page takes about 30 KiB.
+/// The maximum number of pages that are kept. With its instructions a page takes about 30 KiB.
 const MOST_KEPT: usize = 512;
 
 /// A cache of decoded code for all dispatches and draws of a GPU, so that a program is decoded once for an upload and not once for each
@@ -27,8 +27,8 @@ pub struct CodeCache {
 
 #[derive(Default)]
 struct Kept {
-    /// The pages by shape and page number: several if processes have different code at an address, or threads the same.
-    pages: HashMap<(Shape, u64), Vec<Box<Page>>>,
+    /// The pages by configuration and page number: several if processes have different code at an address, or threads the same.
+    pages: HashMap<(WaveConfig, u64), Vec<Box<Page>>>,
     count: usize,
 }
 
@@ -40,26 +40,26 @@ impl std::fmt::Debug for CodeCache {
 
 impl CodeCache {
     /// Removes the page that was decoded from these bytes at an address, and returns it.
-    pub(super) fn take(&self, shape: Shape, number: u64, source: &[u8; SOURCE_BYTES]) -> Option<Box<Page>> {
+    pub(super) fn take(&self, config: WaveConfig, number: u64, source: &[u8; SOURCE_BYTES]) -> Option<Box<Page>> {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let pages = kept.pages.get_mut(&(shape, number))?;
+        let pages = kept.pages.get_mut(&(config, number))?;
         let place = pages.iter().position(|page| page.is_of(source))?;
         let page = pages.swap_remove(place);
         if pages.is_empty() {
-            kept.pages.remove(&(shape, number));
+            kept.pages.remove(&(config, number));
         }
         kept.count -= 1;
         Some(page)
     }
 
     /// Keeps a page for later dispatches.
-    pub(super) fn keep(&self, shape: Shape, number: u64, page: Box<Page>) {
+    pub(super) fn keep(&self, config: WaveConfig, number: u64, page: Box<Page>) {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.count >= MOST_KEPT {
             kept.pages.clear();
             kept.count = 0;
         }
-        kept.pages.entry((shape, number)).or_default().push(page);
+        kept.pages.entry((config, number)).or_default().push(page);
         kept.count += 1;
     }
 }

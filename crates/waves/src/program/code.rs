@@ -8,15 +8,15 @@ use super::{
     block::Block,
     cache::CodeCache,
     decode,
+    decoded_inst::DecodedInst,
     page::{PAGE_BYTES, Page, SOURCE_BYTES},
-    shape::Shape,
-    step::Step,
+    wave_config::WaveConfig,
 };
 use crate::{memory::Memory, number::mode::Mode, outcome::Reason};
 
 /// The decoded instructions of a dispatch by address. It is created for each dispatch, because code may have changed.
 pub(crate) struct Code {
-    shape: Shape,
+    config: WaveConfig,
     /// The indices into `pages` by page number.
     places: HashMap<u64, usize>,
     pages: Vec<(u64, Box<Page>)>,
@@ -28,8 +28,8 @@ pub(crate) struct Code {
 const MOST_PAGES: usize = 1024;
 
 impl Code {
-    pub(crate) fn new(shape: Shape) -> Self {
-        Self { shape, places: HashMap::new(), pages: Vec::new(), last: None }
+    pub(crate) fn new(config: WaveConfig) -> Self {
+        Self { config, places: HashMap::new(), pages: Vec::new(), last: None }
     }
 
     /// Returns the index of a page that is not that of the last instruction.
@@ -38,9 +38,9 @@ impl Code {
         if self.pages.len() >= MOST_PAGES && !self.places.contains_key(&number) {
             self.forget();
         }
-        let (pages, shape) = (&mut self.pages, self.shape);
+        let (pages, config) = (&mut self.pages, self.config);
         let place = *self.places.entry(number).or_insert_with(|| {
-            pages.push((number, Page::at(shape, number, memory)));
+            pages.push((number, Page::at(config, number, memory)));
             pages.len() - 1
         });
         self.last = Some((number, place));
@@ -55,7 +55,7 @@ impl Code {
             Some((last, place)) if last == number => place,
             _ => self.turn(number, memory),
         };
-        Near { shape: self.shape, number, page: &mut self.pages[place].1 }
+        Near { config: self.config, number, page: &mut self.pages[place].1 }
     }
 
     /// Forgets all instructions, because code may have changed.
@@ -69,7 +69,7 @@ impl Code {
     pub(crate) fn keep(self, cache: &CodeCache) {
         for (number, page) in self.pages {
             if page.source.is_some() {
-                cache.keep(self.shape, number, page);
+                cache.keep(self.config, number, page);
             }
         }
     }
@@ -77,7 +77,7 @@ impl Code {
 
 /// The instructions that start in a page of code.
 pub(crate) struct Near<'c> {
-    shape: Shape,
+    config: WaveConfig,
     number: u64,
     page: &'c mut Page,
 }
@@ -91,12 +91,12 @@ impl Near<'_> {
 
     /// Returns the instruction at `pc`, which [`holds`](Self::holds) has to be `true` of.
     #[inline(always)]
-    pub(crate) fn step(&mut self, pc: u64, memory: &dyn Memory) -> Result<&Step, Reason> {
+    pub(crate) fn inst(&mut self, pc: u64, memory: &dyn Memory) -> Result<&DecodedInst, Reason> {
         let place = (pc % PAGE_BYTES) as usize / 4;
-        if self.page.steps[place].is_none() {
-            self.page.decode(self.shape, pc, memory)?;
+        if self.page.insts[place].is_none() {
+            self.page.decode(self.config, pc, memory)?;
         }
-        self.page.steps[place].as_ref().ok_or(Reason::Halt)
+        self.page.insts[place].as_ref().ok_or(Reason::Halt)
     }
 
     /// Returns the block that starts at `pc`, with the kernels for a mode. [`holds`](Self::holds) has to be `true` of `pc`.
@@ -108,14 +108,14 @@ impl Near<'_> {
 
 impl Page {
     /// Returns the page with a number: that of an earlier dispatch if its code is the same.
-    fn at(shape: Shape, number: u64, memory: &dyn Memory) -> Box<Self> {
+    fn at(config: WaveConfig, number: u64, memory: &dyn Memory) -> Box<Self> {
         let source = memory.code_cache().and_then(|cache| {
             let mut bytes = Box::new([0; SOURCE_BYTES]);
             memory.fetch(number * PAGE_BYTES, &mut bytes[..]).ok()?;
             Some((cache, bytes))
         });
         if let Some((cache, source)) = &source
-            && let Some(page) = cache.take(shape, number, source)
+            && let Some(page) = cache.take(config, number, source)
         {
             return page;
         }
@@ -125,14 +125,14 @@ impl Page {
     /// Decodes the instruction at `pc` from memory. If the memory is no longer what the page was decoded from, no other dispatch may
     /// use the page.
     #[cold]
-    fn decode(&mut self, shape: Shape, pc: u64, memory: &dyn Memory) -> Result<(), Reason> {
+    fn decode(&mut self, config: WaveConfig, pc: u64, memory: &dyn Memory) -> Result<(), Reason> {
         let (words, len) = fetch(pc, memory)?;
         let offset = (pc % PAGE_BYTES) as usize;
         self.source = self.source.take().filter(|source| {
             let (before, _) = source[offset..].as_chunks::<4>();
             before.iter().zip(&words[..len]).all(|(before, word)| *before == word.to_le_bytes())
         });
-        self.steps[offset / 4] = Some(decode::step(shape, &words[..len])?);
+        self.insts[offset / 4] = Some(decode::inst(config, &words[..len])?);
         Ok(())
     }
 }
@@ -195,9 +195,10 @@ mod tests {
 
     #[test]
     fn a_program_that_runs_through_all_of_memory_keeps_a_bounded_part_of_it() {
-        let mut code = Code::new(Shape { level: GfxLevel::Gfx9, wave: WaveSize::Wave64, vgprs: 8, is_graphics: false });
+        let mut code =
+            Code::new(WaveConfig { level: GfxLevel::Gfx9, wave: WaveSize::Wave64, vgprs: 8, is_graphics: false });
         for page in 0..5000 {
-            assert_eq!(code.near(page * PAGE_BYTES, &Nops).step(page * PAGE_BYTES, &Nops).unwrap().bytes, 4);
+            assert_eq!(code.near(page * PAGE_BYTES, &Nops).inst(page * PAGE_BYTES, &Nops).unwrap().bytes, 4);
             assert!(code.pages.len() <= MOST_PAGES && code.places.len() == code.pages.len());
         }
     }

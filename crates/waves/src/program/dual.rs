@@ -1,10 +1,10 @@
-//! Dual-issue instructions (VOPD) to steps.
+//! Dual-issue instructions (VOPD), decoded.
 
 use amdgpu_isa::{Field, Instruction, Op};
 
 use super::{
+    decoded_inst::{DecodedOp, Destination, Direct, Half, Modifiers, Source, Vector},
     source::{Refusal, VCC, source},
-    step::{Action, Destination, Direct, Half, Modifiers, Source, Vector},
 };
 use crate::alu::{
     kernel::{Form, Type},
@@ -17,14 +17,14 @@ impl Modifiers {
         Self { negates: 0, absolutes: 0, highs: 0, half: Half::Only, clamp: false, scale: 0, dpp: None, sdwa: None };
 }
 
-pub(super) fn action(instruction: &Instruction) -> Result<Action, Refusal> {
+pub(super) fn op(instruction: &Instruction) -> Result<DecodedOp, Refusal> {
     let second = instruction.second_opcode().ok_or("the second operation is missing")?;
     let (x, y) = (instruction.field(Field::Vdstx), instruction.field(Field::Vdsty));
     let pair = [
         half(instruction, instruction.op(), Field::Srcx0, Field::Vsrcx1, x)?,
         half(instruction, second.op, Field::Srcy0, Field::Vsrcy1, (2 * y) | !x & 1)?,
     ];
-    Ok(Action::Dual(Box::new(pair)))
+    Ok(DecodedOp::Dual(Box::new(pair)))
 }
 
 fn half(instruction: &Instruction, op: Op, first: Field, second: Field, destination: u32) -> Result<Vector, Refusal> {

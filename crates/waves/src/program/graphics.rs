@@ -1,16 +1,16 @@
-//! Exports and interpolation to steps.
+//! Exports and interpolation, decoded.
 
 use amdgpu_hw::GfxLevel;
 use amdgpu_isa::{Field, Format, Instruction, Op};
 
 use super::{
-    shape::Shape,
+    decoded_inst::{DecodedOp, GraphicsOp, Interpolation, Source},
     source::{Refusal, source},
-    step::{Action, GraphicsStep, Interpolation, Source},
+    wave_config::WaveConfig,
 };
 use crate::alu::kernel::Type;
 
-impl GraphicsStep {
+impl GraphicsOp {
     /// Returns the largest VGPR.
     pub(crate) fn largest_vgpr(&self) -> Option<u32> {
         let vgpr = |source: &Source| match source {
@@ -35,12 +35,12 @@ impl GraphicsStep {
 }
 
 /// Decodes an export or an interpolation.
-pub(super) fn action(shape: Shape, instruction: &Instruction) -> Result<Action, Refusal> {
+pub(super) fn op(config: WaveConfig, instruction: &Instruction) -> Result<DecodedOp, Refusal> {
     let field = |field| instruction.field(field);
     let (attribute, channel) = (field(Field::Attr) as u8, field(Field::Attrchan) as u8);
     let destination = field(Field::Vdst) as u16;
     let op = instruction.op();
-    Ok(Action::Graphics(Box::new(match instruction.format() {
+    Ok(DecodedOp::Graphics(Box::new(match instruction.format() {
         Format::Exp | Format::Vexport => {
             if field(Field::Row) != 0 {
                 return Err(Refusal::NotExecuted("rows of exports belong to mesh shaders"));
@@ -49,10 +49,10 @@ pub(super) fn action(shape: Shape, instruction: &Instruction) -> Result<Action, 
             // GFX6 looks at the first component alone to see whether depth, stencil and mask are exported: compilers switch it on with no
             // register that is theirs. A source beyond those that a wave has is v0.
             // Source: Southern Islands ISA, "Out-of-Range behavior"; Mesa 25.0.7 ACO's `export_mrtz`.
-            if shape.level == GfxLevel::Gfx6 && u32::from(sources[0]) >= shape.vgprs {
+            if config.level == GfxLevel::Gfx6 && u32::from(sources[0]) >= config.vgprs {
                 sources[0] = 0;
             }
-            GraphicsStep::Export {
+            GraphicsOp::Export {
                 target: field(Field::Tgt) as u8,
                 enabled: field(Field::En) as u8,
                 is_compressed: field(Field::Compr) != 0,
@@ -62,7 +62,7 @@ pub(super) fn action(shape: Shape, instruction: &Instruction) -> Result<Action, 
             }
         }
         Format::Ldsdir | Format::Vdsdir if matches!(op, Op::LdsParamLoad | Op::DsParamLoad) => {
-            GraphicsStep::Parameter { destination, attribute, channel }
+            GraphicsOp::Parameter { destination, attribute, channel }
         }
         Format::Vintrp => {
             let source = (field(Field::Vsrc) & 0xff) as u16;
@@ -72,7 +72,7 @@ pub(super) fn action(shape: Shape, instruction: &Instruction) -> Result<Action, 
                 _ if source < 3 => Interpolation::Move(source as u8),
                 _ => return Err(Refusal::Illegal("the parameter does not exist")),
             };
-            GraphicsStep::Interpolate { kind, destination, source, attribute, channel }
+            GraphicsOp::Interpolate { kind, destination, source, attribute, channel }
         }
         Format::Vinterp => {
             let is_first = match op {
@@ -81,7 +81,7 @@ pub(super) fn action(shape: Shape, instruction: &Instruction) -> Result<Action, 
                 _ => return Err(Refusal::NotExecuted("16-bit interpolation is not executed")),
             };
             let read = |one| source(instruction, field(one), Type::F32);
-            GraphicsStep::Combine {
+            GraphicsOp::Combine {
                 destination,
                 sources: [read(Field::Src0)?, read(Field::Src1)?, read(Field::Src2)?],
                 negates: field(Field::Neg) as u8,
@@ -98,7 +98,7 @@ pub(super) fn action(shape: Shape, instruction: &Instruction) -> Result<Action, 
 mod tests {
     use amdgpu_isa::WaveSize;
 
-    use super::super::decode::step;
+    use super::super::decode::inst;
     use super::*;
     use crate::outcome::Reason;
 
@@ -107,9 +107,9 @@ mod tests {
         // exp mrtz v128, v0 compr, with the first component and the second half enabled.
         let words = [0xf800_048d, 0x8080_0080];
         let decoded = |level: GfxLevel, words: &[u32]| {
-            let shape = Shape { level, wave: WaveSize::Wave64, vgprs: 36, is_graphics: true };
-            step(shape, words).map(|step| match step.action {
-                Action::Graphics(step) => step.largest_vgpr(),
+            let config = WaveConfig { level, wave: WaveSize::Wave64, vgprs: 36, is_graphics: true };
+            inst(config, words).map(|inst| match inst.op {
+                DecodedOp::Graphics(op) => op.largest_vgpr(),
                 _ => None,
             })
         };

@@ -1,20 +1,20 @@
-//! LDS, FLAT and buffer instructions to steps.
+//! LDS, FLAT and buffer instructions, decoded.
 
 use amdgpu_hw::GfxLevel;
 use amdgpu_isa::{Field, Instruction, OperandKind};
 
 use super::{
     data::{Data, DataKind, Place},
-    shape::Shape,
-    source::{Refusal, source},
-    step::{
-        Action, BufferStep, FlatStep, LdsKind, LdsStep, LdsTransfer, LdsTransferAccess, MemoryKind, Segment, Source,
+    decoded_inst::{
+        BufferOp, DecodedOp, FlatOp, LdsKind, LdsOp, LdsTransfer, LdsTransferAccess, MemoryKind, Segment, Source,
     },
+    source::{Refusal, source},
+    wave_config::WaveConfig,
 };
 use crate::alu::kernel::Type;
 
 /// Decodes DS. `is_far` is `true` if the two offsets count 64 elements.
-pub(super) fn lds(instruction: &Instruction, kind: LdsKind, is_far: bool) -> Result<Action, Refusal> {
+pub(super) fn lds(instruction: &Instruction, kind: LdsKind, is_far: bool) -> Result<DecodedOp, Refusal> {
     if instruction.field(Field::Gds) != 0 {
         return Err(Refusal::NotExecuted("global data share is not there"));
     }
@@ -26,7 +26,7 @@ pub(super) fn lds(instruction: &Instruction, kind: LdsKind, is_far: bool) -> Res
         }
         _ => 0,
     };
-    Ok(Action::Lds(Box::new(LdsStep {
+    Ok(DecodedOp::Lds(Box::new(LdsOp {
         kind,
         address: field(Field::Addr) as u16,
         data: [field(Field::Data0) as u16, field(Field::Data1) as u16],
@@ -56,12 +56,12 @@ impl MemoryKind {
 
 /// Decodes FLAT, GLOBAL and SCRATCH of all generations. `adds_lane` is `true` if the number of the lane is added to the address.
 pub(super) fn flat(
-    shape: Shape,
+    config: WaveConfig,
     instruction: &Instruction,
     segment: Segment,
     kind: MemoryKind,
     adds_lane: bool,
-) -> Result<Action, Refusal> {
+) -> Result<DecodedOp, Refusal> {
     let (level, newest) = (instruction.level(), instruction.has_field(Field::Ioffset));
     let field = |field| instruction.field(field);
     let kind = kind.of(instruction);
@@ -95,23 +95,23 @@ pub(super) fn flat(
     };
     let data = if newest { field(Field::Vsrc) } else { field(Field::Data) } as u16;
     let destination = field(Field::Vdst) as u16;
-    let step = FlatStep { segment, kind, address, scalar, offset, data, destination };
+    let op = FlatOp { segment, kind, address, scalar, offset, data, destination };
     if field(Field::Lds) != 0 {
-        let passed = passed_by_lds(shape, kind)?;
-        let access = LdsTransferAccess::Flat(FlatStep { data: passed, destination: passed, ..step });
+        let passed = passed_by_lds(config, kind)?;
+        let access = LdsTransferAccess::Flat(FlatOp { data: passed, destination: passed, ..op });
         return Ok(transfer(access, offset as u32, kind));
     }
-    Ok(Action::Flat(Box::new(step)))
+    Ok(DecodedOp::Flat(Box::new(op)))
 }
 
 /// Decodes MUBUF, MTBUF and VBUFFER. `is_to_lds` is `true` if data goes between memory and LDS without a bit that says so.
 pub(super) fn buffer(
-    shape: Shape,
+    config: WaveConfig,
     instruction: &Instruction,
     kind: MemoryKind,
     is_typed: bool,
     is_to_lds: bool,
-) -> Result<Action, Refusal> {
+) -> Result<DecodedOp, Refusal> {
     let field = |field| instruction.field(field);
     let kind = kind.of(instruction);
     let format = match (is_typed, instruction.has_field(Field::Dfmt)) {
@@ -127,7 +127,7 @@ pub(super) fn buffer(
     let has_soffset = instruction.opcode().operands.iter().any(|operand| operand.kind == OperandKind::Soffset);
     let scalar_offset =
         if has_soffset { source(instruction, field(Field::Soffset), Type::Int32)? } else { Source::Constant(0) };
-    let step = BufferStep {
+    let op = BufferOp {
         kind,
         address: field(Field::Vaddr) as u16,
         data: field(Field::Vdata) as u16,
@@ -141,32 +141,32 @@ pub(super) fn buffer(
         residency: field(Field::Tfe) != 0,
     };
     if field(Field::Lds) != 0 || is_to_lds {
-        if step.residency {
+        if op.residency {
             return Err(Refusal::Illegal("LDS has no place for the residency code"));
         }
-        let offset = step.offset;
-        let access = LdsTransferAccess::Buffer(BufferStep { data: passed_by_lds(shape, kind)?, ..step });
+        let offset = op.offset;
+        let access = LdsTransferAccess::Buffer(BufferOp { data: passed_by_lds(config, kind)?, ..op });
         return Ok(transfer(access, offset, kind));
     }
-    Ok(Action::Buffer(Box::new(step)))
+    Ok(DecodedOp::Buffer(Box::new(op)))
 }
 
 /// Returns the register behind the last one, through which the dword of a lane passes between memory and LDS.
-fn passed_by_lds(shape: Shape, kind: MemoryKind) -> Result<u16, Refusal> {
+fn passed_by_lds(config: WaveConfig, kind: MemoryKind) -> Result<u16, Refusal> {
     let is_dword = |data: Data| match data {
         Data::Dwords(dwords) => dwords == 1,
         Data::Part { place, .. } => place == Place::Whole,
         Data::Format { components, half, .. } => components == 1 && !half,
     };
     match kind {
-        MemoryKind::Access(kind) if is_dword(kind.data()) => Ok(shape.vgprs as u16),
+        MemoryKind::Access(kind) if is_dword(kind.data()) => Ok(config.vgprs as u16),
         _ => Err(Refusal::Illegal("LDS takes one dword of a lane")),
     }
 }
 
-fn transfer(access: LdsTransferAccess, offset: u32, kind: MemoryKind) -> Action {
+fn transfer(access: LdsTransferAccess, offset: u32, kind: MemoryKind) -> DecodedOp {
     let stores = matches!(kind, MemoryKind::Access(DataKind::Store(_)));
-    Action::LdsTransfer(Box::new(LdsTransfer { access, offset, stores }))
+    DecodedOp::LdsTransfer(Box::new(LdsTransfer { access, offset, stores }))
 }
 
 impl MemoryKind {

@@ -1,10 +1,11 @@
-//! Machine code, decoded to steps that waves execute.
+//! Machine code, decoded to instructions that waves execute.
 
 pub(crate) mod block;
 pub(crate) mod cache;
 pub(crate) mod code;
 pub(crate) mod data;
 pub(crate) mod decode;
+pub(crate) mod decoded_inst;
 mod dual;
 pub(crate) mod graphics;
 pub(crate) mod image;
@@ -15,7 +16,6 @@ mod packed;
 mod page;
 mod registers;
 mod scalar;
-pub(crate) mod shape;
 pub(crate) mod source;
-pub(crate) mod step;
 mod vector;
+pub(crate) mod wave_config;

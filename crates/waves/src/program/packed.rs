@@ -1,12 +1,12 @@
-//! Packed 16-bit operations, dot products and mixed multiplications (VOP3P) to steps.
+//! Packed 16-bit operations, dot products and mixed multiplications (VOP3P), decoded.
 
 use amdgpu_hw::GfxLevel;
 use amdgpu_isa::{Field, Instruction};
 
 use super::{
+    decoded_inst::{DecodedOp, Destination, Half, LaneKind, LaneOp, Mix, Modifiers, Packed, Source, Vector},
     lanes::Dpp,
     source::{Refusal, source},
-    step::{Action, Destination, Half, LaneKind, LaneStep, Mix, Modifiers, Packed, Source, Vector},
 };
 use crate::alu::{
     kernel::{Form, Kernel, Type},
@@ -45,7 +45,7 @@ fn sources(instruction: &Instruction, read: impl Fn(usize) -> Result<Source, Ref
 }
 
 /// Decodes mixed multiplications.
-pub(super) fn mix(instruction: &Instruction, fused: bool, half: Option<Half>) -> Result<Action, Refusal> {
+pub(super) fn mix(instruction: &Instruction, fused: bool, half: Option<Half>) -> Result<DecodedOp, Refusal> {
     let dpp = selection(instruction, true)?;
     let high = second_halves(instruction);
     let operand = |index: usize| {
@@ -54,7 +54,7 @@ pub(super) fn mix(instruction: &Instruction, fused: bool, half: Option<Half>) ->
         let number = instruction.field(SOURCES[index]);
         read(instruction, dpp, index, if number == 255 { Type::F32 } else { kind })
     };
-    Ok(Action::Mix(Box::new(Mix {
+    Ok(DecodedOp::Mix(Box::new(Mix {
         fused,
         half,
         sources: [operand(0)?, operand(1)?, operand(2)?],
@@ -69,10 +69,10 @@ pub(super) fn mix(instruction: &Instruction, fused: bool, half: Option<Half>) ->
 }
 
 /// Decodes dot products of integers whose signs are modifiers.
-pub(super) fn mixed_signs(instruction: &Instruction, bits: u8) -> Result<Action, Refusal> {
+pub(super) fn mixed_signs(instruction: &Instruction, bits: u8) -> Result<DecodedOp, Refusal> {
     let dpp = selection(instruction, false)?;
     let clamp = u8::from(instruction.field(Field::Clamp) != 0);
-    Ok(Action::Lane(Box::new(LaneStep {
+    Ok(DecodedOp::Lane(Box::new(LaneOp {
         kind: LaneKind::Dot { bits, highs: [byte(instruction, Field::OpSel), second_halves(instruction)] },
         sources: sources(instruction, |index| read(instruction, dpp, index, Type::Int32))?,
         destination: instruction.field(Field::Vdst) as u16,
@@ -82,7 +82,7 @@ pub(super) fn mixed_signs(instruction: &Instruction, bits: u8) -> Result<Action,
 }
 
 /// Decodes dot products, whose kernel takes whole words.
-pub(super) fn product(instruction: &Instruction) -> Result<Action, Refusal> {
+pub(super) fn product(instruction: &Instruction) -> Result<DecodedOp, Refusal> {
     let op = instruction.op();
     let clamp = instruction.field(Field::Clamp) != 0;
     let saturating = if clamp { kernel(op, Form::Clamped) } else { None };
@@ -99,9 +99,9 @@ pub(super) fn product(instruction: &Instruction) -> Result<Action, Refusal> {
     let negates = [byte(instruction, Field::NegLo), byte(instruction, Field::NegHi)];
     if highs.map(|mask| mask & 3) != [0, 3] || is_float && negates != [0; 2] {
         let negates = if is_float { negates } else { [0; 2] };
-        return Ok(Action::Dot(Box::new(Packed { operation, sources, destination, highs, negates, clamp, dpp })));
+        return Ok(DecodedOp::Dot(Box::new(Packed { operation, sources, destination, highs, negates, clamp, dpp })));
     }
-    Ok(Action::Vector(Box::new(Vector {
+    Ok(DecodedOp::Vector(Box::new(Vector {
         operation,
         directed: None,
         sources,
@@ -115,7 +115,7 @@ pub(super) fn product(instruction: &Instruction) -> Result<Action, Refusal> {
 }
 
 /// Decodes two 16-bit operations.
-pub(super) fn pair(instruction: &Instruction) -> Result<Action, Refusal> {
+pub(super) fn pair(instruction: &Instruction) -> Result<DecodedOp, Refusal> {
     let op = instruction.op();
     selection(instruction, false)?;
     let clamp = instruction.field(Field::Clamp) != 0;
@@ -130,7 +130,7 @@ pub(super) fn pair(instruction: &Instruction) -> Result<Action, Refusal> {
         // Literals and integers have 32 bits, of which a half is chosen; floats are in the low half alone.
         source(instruction, number, if (240..=248).contains(&number) { Type::F16 } else { Type::Int32 })
     })?;
-    Ok(Action::Packed(Box::new(Packed {
+    Ok(DecodedOp::Packed(Box::new(Packed {
         operation,
         sources,
         destination: instruction.field(Field::Vdst) as u16,
@@ -145,7 +145,7 @@ pub(super) fn pair(instruction: &Instruction) -> Result<Action, Refusal> {
 ///
 /// A float constant is the low half alone up to GFX10.3, and both halves from GFX11 on; a literal has 32 bits (LLVM's
 /// `getPKFMACF16InlineEncoding`).
-pub(super) fn sum(instruction: &Instruction) -> Result<Action, Refusal> {
+pub(super) fn sum(instruction: &Instruction) -> Result<DecodedOp, Refusal> {
     let level = instruction.level();
     let dpp = match instruction.extension() {
         Some(extension) if level >= GfxLevel::Gfx11 => {
@@ -168,7 +168,7 @@ pub(super) fn sum(instruction: &Instruction) -> Result<Action, Refusal> {
     let destination = instruction.field(Field::Vdst) as u16;
     let sources = [factor, Source::Vgpr(instruction.field(Field::Vsrc1) as u16), Source::Vgpr(destination)];
     let (highs, negates) = ([0, 7], [0; 2]);
-    Ok(Action::Packed(Box::new(Packed { operation, sources, destination, highs, negates, clamp: false, dpp })))
+    Ok(DecodedOp::Packed(Box::new(Packed { operation, sources, destination, highs, negates, clamp: false, dpp })))
 }
 
 /// Returns the selection of lanes, which mixed multiplications and dot products of floats may have.

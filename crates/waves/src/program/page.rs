@@ -4,7 +4,7 @@ use amdgpu_isa::Instruction;
 
 use super::{
     block::{Block, Missing},
-    step::Step,
+    decoded_inst::DecodedInst,
 };
 use crate::number::mode::Mode;
 
@@ -23,7 +23,7 @@ const MOST_IN_BLOCKS: u32 = 4 * PAGE_BYTES as u32 / 4;
 
 /// The instructions that start in 1 KiB of code.
 pub(super) struct Page {
-    pub(super) steps: [Option<Step>; PAGE_BYTES as usize / 4],
+    pub(super) insts: [Option<DecodedInst>; PAGE_BYTES as usize / 4],
     blocks: [Start; PAGE_BYTES as usize / 4],
     /// The number of instructions of the blocks.
     in_blocks: u32,
@@ -43,7 +43,7 @@ impl Page {
     /// Returns a page without instructions, which are decoded from these bytes.
     pub(super) fn new(source: Option<Box<[u8; SOURCE_BYTES]>>) -> Self {
         Self {
-            steps: [const { None }; PAGE_BYTES as usize / 4],
+            insts: [const { None }; PAGE_BYTES as usize / 4],
             blocks: [const { Start::Met(0) }; PAGE_BYTES as usize / 4],
             in_blocks: 0,
             source,
@@ -81,7 +81,7 @@ impl Page {
             self.blocks[place] = Start::None;
             return;
         }
-        match Block::new(&self.steps[place..], mode) {
+        match Block::new(&self.insts[place..], mode) {
             Ok(block) => {
                 self.in_blocks += if had_one { 0 } else { block.instructions };
                 self.blocks[place] = Start::Block(Box::new(block));

@@ -1,10 +1,10 @@
-//! The VGPRs that steps name.
+//! The VGPRs that operations name.
 
 use super::{
     data::DataKind,
-    step::{
-        BufferStep, Destination, FlatStep, LaneKind, LaneStep, LdsKind, LdsStep, LdsTransfer, LdsTransferAccess,
-        MemoryKind, Source, Vector,
+    decoded_inst::{
+        BufferOp, Destination, FlatOp, LaneKind, LaneOp, LdsKind, LdsOp, LdsTransfer, LdsTransferAccess, MemoryKind,
+        Source, Vector,
     },
 };
 
@@ -41,7 +41,7 @@ impl Vector {
     }
 }
 
-impl LaneStep {
+impl LaneOp {
     /// Returns the largest VGPR that the operation names.
     pub(crate) fn largest_vgpr(&self) -> Option<u32> {
         let sources = self.sources.iter().filter_map(|source| of_source(*source, 1)).max();
@@ -92,7 +92,7 @@ impl LdsKind {
     }
 }
 
-impl LdsStep {
+impl LdsOp {
     /// Returns the largest VGPR that the operation names.
     pub(crate) fn largest_vgpr(&self) -> Option<u32> {
         let (data, second, destination) = self.kind.registers();
@@ -122,10 +122,10 @@ impl MemoryKind {
     }
 }
 
-impl FlatStep {
+impl FlatOp {
     /// Returns the last VGPR of the address.
     fn last_of_address(&self) -> Option<u32> {
-        let dwords = if self.scalar.is_none() && self.segment != super::step::Segment::Scratch { 2 } else { 1 };
+        let dwords = if self.scalar.is_none() && self.segment != super::decoded_inst::Segment::Scratch { 2 } else { 1 };
         self.address.map(|address| last(address, dwords))
     }
 
@@ -143,7 +143,7 @@ impl FlatStep {
     }
 }
 
-impl BufferStep {
+impl BufferOp {
     /// Returns the largest VGPR that the operation names.
     pub(crate) fn largest_vgpr(&self) -> Option<u32> {
         let (read, written) = self.kind.registers();
@@ -162,8 +162,8 @@ impl LdsTransfer {
     /// Returns the largest VGPR that the operation names.
     pub(crate) fn largest_vgpr(&self) -> Option<u32> {
         match &self.access {
-            LdsTransferAccess::Buffer(step) => step.last_of_address(),
-            LdsTransferAccess::Flat(step) => step.last_of_address(),
+            LdsTransferAccess::Buffer(op) => op.last_of_address(),
+            LdsTransferAccess::Flat(op) => op.last_of_address(),
         }
     }
 }

@@ -1,16 +1,16 @@
-//! Scalar instructions to steps.
+//! Scalar instructions, decoded.
 
 use amdgpu_hw::GfxLevel;
 use amdgpu_isa::{Field, Format, Instruction, Op, OperandKind};
 
 use super::{
-    operations::{Base, Flow, Special},
-    shape::Shape,
-    source::{Refusal, destination, source},
-    step::{
-        Action, HardwareRegister, IndexMode, Jump, RegisterAccess, SaveExec, ScalarAtomic, ScalarKind, ScalarLoad,
-        ScalarMove, ScalarStep, Source,
+    decoded_inst::{
+        DecodedOp, HardwareRegister, IndexMode, Jump, RegisterAccess, SaveExec, ScalarAtomic, ScalarKind, ScalarLoad,
+        ScalarMove, ScalarOp, Source,
     },
+    operations::{Base, Flow, Special},
+    source::{Refusal, destination, source},
+    wave_config::WaveConfig,
 };
 use crate::{
     alu::{
@@ -22,17 +22,17 @@ use crate::{
 
 /// Decodes operations that combine EXEC with a source and keep the old one.
 pub(super) fn save_exec(
-    shape: Shape,
+    config: WaveConfig,
     instruction: &Instruction,
     combine: Combine,
     writes_both: bool,
-) -> Result<Action, Refusal> {
+) -> Result<DecodedOp, Refusal> {
     let dwords = instruction.opcode().operands[0].dwords;
-    Ok(Action::SaveExec(Box::new(SaveExec {
+    Ok(DecodedOp::SaveExec(Box::new(SaveExec {
         combine,
         writes_both,
         source: scalar_source(instruction, Field::Ssrc0, dwords)?,
-        destination: destination(shape.level, instruction.field(Field::Sdst))?,
+        destination: destination(config.level, instruction.field(Field::Sdst))?,
         dwords,
     })))
 }
@@ -57,7 +57,7 @@ fn signed16(instruction: &Instruction) -> i64 {
 }
 
 /// Decodes an operation that has a function.
-pub(super) fn plain(instruction: &Instruction, operation: Operation) -> Result<Action, Refusal> {
+pub(super) fn plain(instruction: &Instruction, operation: Operation) -> Result<DecodedOp, Refusal> {
     let Operation { function, constants } = operation;
     let (level, op) = (instruction.level(), instruction.op());
     let opcode = instruction.opcode();
@@ -121,27 +121,27 @@ pub(super) fn plain(instruction: &Instruction, operation: Operation) -> Result<A
             c = literal;
         }
     }
-    Ok(Action::Scalar(Box::new(ScalarStep { function, a, b, c, destination: written })))
+    Ok(DecodedOp::Scalar(Box::new(ScalarOp { function, a, b, c, destination: written })))
 }
 
 /// Decodes branches, ends and barriers.
-pub(super) fn flow(shape: Shape, instruction: &Instruction, flow: Flow) -> Result<Action, Refusal> {
+pub(super) fn flow(config: WaveConfig, instruction: &Instruction, flow: Flow) -> Result<DecodedOp, Refusal> {
     Ok(match flow {
-        Flow::End => Action::End,
-        Flow::SetHalt if instruction.field(Field::Simm16) & 1 == 0 => Action::Nothing,
-        Flow::Halt | Flow::SetHalt => Action::Halt,
-        Flow::Branch(condition) => Action::Branch(condition, 4 * signed16(instruction)),
-        Flow::Barrier => Action::Barrier,
-        Flow::BarrierSignal => Action::BarrierSignal,
-        Flow::BarrierWait => Action::BarrierWait,
+        Flow::End => DecodedOp::End,
+        Flow::SetHalt if instruction.field(Field::Simm16) & 1 == 0 => DecodedOp::Nothing,
+        Flow::Halt | Flow::SetHalt => DecodedOp::Halt,
+        Flow::Branch(condition) => DecodedOp::Branch(condition, 4 * signed16(instruction)),
+        Flow::Barrier => DecodedOp::Barrier,
+        Flow::BarrierSignal => DecodedOp::BarrierSignal,
+        Flow::BarrierWait => DecodedOp::BarrierWait,
         Flow::Message => match instruction.field(Field::Simm16) & 0xff {
-            1 | 3 => Action::Nothing,
+            1 | 3 => DecodedOp::Nothing,
             // GS_ALLOC_REQ: a simulated group has room for all exports.
-            9 if shape.is_graphics => Action::Nothing,
+            9 if config.is_graphics => DecodedOp::Nothing,
             _ => return Err(Refusal::NotExecuted("the message belongs to graphics shaders")),
         },
         Flow::Question => match instruction.field(Field::Ssrc0) {
-            0x83 => Action::Time {
+            0x83 => DecodedOp::Time {
                 destination: destination(instruction.level(), instruction.field(Field::Sdst))?,
                 dwords: instruction.opcode().operands[0].dwords,
             },
@@ -151,20 +151,20 @@ pub(super) fn flow(shape: Shape, instruction: &Instruction, flow: Flow) -> Resul
 }
 
 /// Decodes jumps, hardware registers, mode changes, indexed moves and counters.
-pub(super) fn special(shape: Shape, instruction: &Instruction, special: Special) -> Result<Action, Refusal> {
-    let sdst = || destination(shape.level, instruction.field(Field::Sdst));
+pub(super) fn special(config: WaveConfig, instruction: &Instruction, special: Special) -> Result<DecodedOp, Refusal> {
+    let sdst = || destination(config.level, instruction.field(Field::Sdst));
     let target = || scalar_source(instruction, Field::Ssrc0, 2);
     let immediate = instruction.field(Field::Simm16);
     let register = |access| {
-        Action::Register(Box::new(HardwareRegister {
+        DecodedOp::Register(Box::new(HardwareRegister {
             id: (immediate & 63) as u8,
             offset: (immediate >> 6 & 31) as u8,
             bits: (immediate >> 11 & 31) as u8 + 1,
             access,
         }))
     };
-    let jump = |jump| Action::Jump(Box::new(jump));
-    let index = |source, mode, on| Action::IndexMode(Box::new(IndexMode { source, mode, on }));
+    let jump = |jump| DecodedOp::Jump(Box::new(jump));
+    let index = |source, mode, on| DecodedOp::IndexMode(Box::new(IndexMode { source, mode, on }));
     Ok(match special {
         Special::GetPc => jump(Jump::Get(sdst()?)),
         Special::SetPc => jump(Jump::Set(target()?)),
@@ -178,10 +178,10 @@ pub(super) fn special(shape: Shape, instruction: &Instruction, special: Special)
         Special::WriteRegisterLiteral => {
             register(RegisterAccess::Write(Source::Constant(instruction.literal().unwrap_or(0).into())))
         }
-        Special::RoundMode => Action::Mode(0x0f, immediate & 15),
-        Special::DenormMode => Action::Mode(0xf0, (immediate & 15) << 4),
-        Special::Move { indexes_source, indexes_destination, split } => Action::ScalarMove(ScalarMove {
-            source: destination(shape.level, instruction.field(Field::Ssrc0))?,
+        Special::RoundMode => DecodedOp::Mode(0x0f, immediate & 15),
+        Special::DenormMode => DecodedOp::Mode(0xf0, (immediate & 15) << 4),
+        Special::Move { indexes_source, indexes_destination, split } => DecodedOp::ScalarMove(ScalarMove {
+            source: destination(config.level, instruction.field(Field::Ssrc0))?,
             destination: sdst()?,
             dwords: instruction.opcode().operands[0].dwords,
             indexes_source,
@@ -198,9 +198,9 @@ pub(super) fn special(shape: Shape, instruction: &Instruction, special: Special)
         Special::Index => index(Some(scalar_source(instruction, Field::Ssrc0, 1)?), None, None),
         Special::Time => {
             let number = instruction.field(Field::Sdata).max(instruction.field(Field::Sdst));
-            Action::Time { destination: destination(shape.level, number)?, dwords: 2 }
+            DecodedOp::Time { destination: destination(config.level, number)?, dwords: 2 }
         }
-        Special::WaveNumber => Action::WaveNumber(destination(shape.level, instruction.field(Field::Sdata))?),
+        Special::WaveNumber => DecodedOp::WaveNumber(destination(config.level, instruction.field(Field::Sdata))?),
     })
 }
 
@@ -235,10 +235,10 @@ pub(super) fn memory(
 }
 
 /// Decodes atomic operations of SMEM.
-pub(super) fn atomic(instruction: &Instruction, base: Base, atomic: Atomic, bytes: u8) -> Result<Action, Refusal> {
+pub(super) fn atomic(instruction: &Instruction, base: Base, atomic: Atomic, bytes: u8) -> Result<DecodedOp, Refusal> {
     let place = memory(instruction, base, ScalarKind::Load, 1)?;
     let returns = instruction.field(Field::Glc) != 0;
-    Ok(Action::ScalarAtomic(Box::new(ScalarAtomic { place, atomic, bytes, returns })))
+    Ok(DecodedOp::ScalarAtomic(Box::new(ScalarAtomic { place, atomic, bytes, returns })))
 }
 
 /// Returns the constant part of a scalar address in bytes, and the register that is added.

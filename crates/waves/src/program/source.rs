@@ -3,7 +3,7 @@
 use amdgpu_hw::GfxLevel;
 use amdgpu_isa::{Instruction, table};
 
-use super::step::Source;
+use super::decoded_inst::Source;
 use crate::alu::kernel::Type;
 
 /// The index of M0 in a wave's scalar registers.
@@ -20,7 +20,7 @@ pub(crate) const PRIVATE_APERTURE: u64 = 0x0002_0000;
 /// The first number of vector registers in nine-bit sources.
 const VGPRS: u32 = 256;
 
-/// The reason why an instruction has no step.
+/// The reason why an instruction cannot be executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
     /// The generation does not define what it does.
@@ -83,7 +83,7 @@ pub(crate) fn literal(value: u32, kind: Type) -> u64 {
     }
 }
 
-/// Returns the source with an 8-bit or 9-bit number. Compiled into its callers, as the parts of `vector::action` are.
+/// Returns the source with an 8-bit or 9-bit number. Compiled into its callers, as the parts of `vector::op` are.
 #[inline(always)]
 pub(crate) fn source(instruction: &Instruction, number: u32, kind: Type) -> Result<Source, Refusal> {
     let cut = |value: i64| match kind.dwords() {

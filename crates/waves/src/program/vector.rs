@@ -1,14 +1,16 @@
-//! Vector instructions to steps.
+//! Vector instructions, decoded.
 
 use amdgpu_hw::GfxLevel;
 use amdgpu_isa::{Extension, Field, Format, Instruction, Op, OperandKind};
 
 use super::{
+    decoded_inst::{
+        DecodedOp, Destination, Direct, Function, Half, LaneKind, LaneOp, Modifiers, Operand, Source, Vector,
+    },
     lanes::{Dpp, Part, Sdwa, Unused},
     operations::Written,
-    shape::Shape,
     source::{Refusal, VCC, destination, literal, source},
-    step::{Action, Destination, Direct, Function, Half, LaneKind, LaneStep, Modifiers, Operand, Source, Vector},
+    wave_config::WaveConfig,
 };
 use crate::alu::{
     kernel::{Form, Kernel, Operation, Type},
@@ -19,7 +21,7 @@ use crate::alu::{
 ///
 /// The parts are compiled into one function: operands and modifiers that functions return are copied several times, in pieces of other
 /// sizes than they were written in, which costs more than to find them.
-pub(super) fn action(shape: Shape, instruction: &Instruction, written: Written) -> Result<Action, Refusal> {
+pub(super) fn op(config: WaveConfig, instruction: &Instruction, written: Written) -> Result<DecodedOp, Refusal> {
     // One dword has no field for a modifier; half of the code of shaders is such instructions.
     let is_short =
         instruction.extension().is_none() && matches!(instruction.format(), Format::Vop1 | Format::Vop2 | Format::Vopc);
@@ -34,7 +36,7 @@ pub(super) fn action(shape: Shape, instruction: &Instruction, written: Written) 
     };
     let is_signed = modifiers.negates | modifiers.absolutes != 0;
     let plain = !is_signed && !has_halves && modifiers.dpp.is_none() && modifiers.sdwa.is_none();
-    let (mut destination, carry) = destinations(shape, instruction, operation, written)?;
+    let (mut destination, carry) = destinations(config, instruction, operation, written)?;
     if let Destination::Vgpr(register) = &mut destination
         && has_halves
         && operation.result.is_16_bits()
@@ -44,7 +46,7 @@ pub(super) fn action(shape: Shape, instruction: &Instruction, written: Written) 
     }
     let rescales = matches!(instruction.op(), Op::VDivFmasF32 | Op::VDivFmasF64);
     let direct = if rescales { None } else { Direct::new((operation, directed), sources, destination, &modifiers) };
-    Ok(Action::Vector(Box::new(Vector {
+    Ok(DecodedOp::Vector(Box::new(Vector {
         operation,
         directed,
         sources,
@@ -234,12 +236,12 @@ fn half_register(instruction: &Instruction, kind: Type, read: Source) -> Source 
 /// Returns the destination and the mask that carries go to.
 #[inline(always)]
 fn destinations(
-    shape: Shape,
+    config: WaveConfig,
     instruction: &Instruction,
     operation: &Operation,
     written: Written,
 ) -> Result<(Destination, Option<u8>), Refusal> {
-    let level = shape.level;
+    let level = config.level;
     let vgpr = instruction.field(Field::Vdst) as u16;
     if operation.result == Type::Mask {
         let exec = written == Written::Exec;
@@ -373,7 +375,7 @@ fn half(instruction: &Instruction, high: bool) -> Half {
 }
 
 /// Decodes operations across lanes.
-pub(super) fn lane(shape: Shape, instruction: &Instruction, kind: LaneKind) -> Result<Action, Refusal> {
+pub(super) fn lane(config: WaveConfig, instruction: &Instruction, kind: LaneKind) -> Result<DecodedOp, Refusal> {
     let vdst = instruction.field(Field::Vdst);
     let mut sources = [Source::Constant(0); 3];
     sources[0] = first(instruction, Type::Int32)?;
@@ -387,7 +389,7 @@ pub(super) fn lane(shape: Shape, instruction: &Instruction, kind: LaneKind) -> R
         }
     }
     let scalar = matches!(kind, LaneKind::ReadFirst | LaneKind::Read);
-    let destination = if scalar { destination(shape.level, vdst)?.into() } else { vdst as u16 };
+    let destination = if scalar { destination(config.level, vdst)?.into() } else { vdst as u16 };
     let dpp = match instruction.extension() {
         Some(extension) if !matches!(extension.format, Format::Sdwa | Format::Sdwab) => {
             Some(Dpp::new(extension, instruction).ok_or(Refusal::Illegal("the DPP control does not exist"))?)
@@ -399,7 +401,7 @@ pub(super) fn lane(shape: Shape, instruction: &Instruction, kind: LaneKind) -> R
         return Err(Refusal::Illegal("the operation has no DPP"));
     }
     let flags = instruction.field(Field::OpSel) as u8;
-    Ok(Action::Lane(Box::new(LaneStep { kind, sources, destination, flags, dpp })))
+    Ok(DecodedOp::Lane(Box::new(LaneOp { kind, sources, destination, flags, dpp })))
 }
 
 #[cfg(test)]

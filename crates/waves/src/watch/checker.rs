@@ -17,7 +17,7 @@ use crate::{
     dispatch::Dispatch,
     memory::{Memory, Reach},
     outcome::{Outcome, Reason},
-    program::{code::words, shape::Shape},
+    program::{code::words, wave_config::WaveConfig},
     run::{Limits, Shared},
     wave::state::{Status, Wave},
 };
@@ -34,8 +34,12 @@ type Sink<'s> = &'s mut dyn FnMut(&InstructionHazard);
 pub fn run_checked(dispatch: &Dispatch, memory: &dyn Memory, limits: Limits, sink: Sink<'_>) -> Outcome {
     let shared = Shared::new(dispatch, limits);
     let mut notes = Notes::default();
-    let mut checker =
-        Checker::new(dispatch.shape(), (dispatch.program, dispatch.waves_per_group() > 1), memory, (sink, &mut notes));
+    let mut checker = Checker::new(
+        dispatch.wave_config(),
+        (dispatch.program, dispatch.waves_per_group() > 1),
+        memory,
+        (sink, &mut notes),
+    );
     checker.unset = Scalars::from(limits.unset) & ((1 << dispatch.user_sgprs()) - 1);
     shared.work(memory, 0, shared.slots().min(limits.window.max(1)), &checker, None);
     shared.outcome(memory)
@@ -54,7 +58,7 @@ pub(crate) struct Notes {
     /// By the number of dwords from the first instruction on.
     known: Vec<Option<Known>>,
     /// The pairs of instructions whose hazard was reported.
-    told: HashSet<(u64, u64)>,
+    reported: HashSet<(u64, u64)>,
 }
 
 /// The knowledge of a wave.
@@ -80,7 +84,7 @@ struct State<'s> {
 const MOST: usize = 1 << 18;
 
 /// The maximum number of hazards of a dispatch.
-const MOST_TOLD: usize = 1000;
+const MOST_REPORTED: usize = 1000;
 
 impl From<MissingWait> for InstructionHazard {
     fn from(missing: MissingWait) -> Self {
@@ -92,7 +96,7 @@ impl From<MissingWait> for InstructionHazard {
 
 /// The observer of the waves of a program.
 pub(crate) struct Checker<'c> {
-    shape: Shape,
+    config: WaveConfig,
     /// The address of the first instruction.
     first: u64,
     /// `true` if waves share LDS.
@@ -107,14 +111,14 @@ impl<'c> Checker<'c> {
     /// Begins to watch waves of a program whose first instruction is at an address, of which several may share LDS if it
     /// `shares_lds`.
     pub(crate) fn new(
-        shape: Shape,
+        config: WaveConfig,
         (first, shares_lds): (u64, bool),
         memory: &'c dyn Memory,
         (sink, notes): (Sink<'c>, &'c mut Notes),
     ) -> Self {
         let (group, waves) = ((0, [0; 3]), HashMap::new());
         Self {
-            shape,
+            config,
             first,
             shares_lds,
             unset: 0,
@@ -125,11 +129,11 @@ impl<'c> Checker<'c> {
 
     fn read(&self, pc: u64) -> Known {
         let words = words(pc, self.memory).ok();
-        let instruction = words.and_then(|words| decode(self.shape.level, self.shape.wave, &words).ok());
+        let instruction = words.and_then(|words| decode(self.config.level, self.config.wave, &words).ok());
         Known {
             route: instruction.as_ref().and_then(route),
-            traits: instruction.as_ref().and_then(|instruction| traits(self.shape, instruction)),
-            facts: instruction.and_then(|instruction| Facts::of(self.shape, &instruction)),
+            traits: instruction.as_ref().and_then(|instruction| traits(self.config, instruction)),
+            facts: instruction.and_then(|instruction| Facts::of(self.config, &instruction)),
         }
     }
 
@@ -153,7 +157,7 @@ impl<'c> Checker<'c> {
         let (current, waves) = state;
         if current.as_ref().is_none_or(|(number, _)| *number != wave) {
             let start = || Living {
-                hazards: Hazards::new(self.shape, self.shares_lds, self.unset),
+                hazards: Hazards::new(self.config, self.shares_lds, self.unset),
                 outstanding: Outstanding::default(),
             };
             let living = waves.remove(&wave).unwrap_or_else(start);
@@ -167,7 +171,7 @@ impl<'c> Checker<'c> {
     /// Returns the text of the instruction at an address.
     fn text(&self, pc: u64) -> String {
         let words = words(pc, self.memory).ok();
-        let instruction = words.and_then(|words| decode(self.shape.level, self.shape.wave, &words).ok());
+        let instruction = words.and_then(|words| decode(self.config.level, self.config.wave, &words).ok());
         instruction.map_or_else(|| "?".to_owned(), |instruction| instruction.to_string())
     }
 }
@@ -182,19 +186,19 @@ impl Observer for Checker<'_> {
 
     fn before(&self, wave: &Wave, _: &dyn Memory) {
         let State { sink, notes, far, group: (index, id), waves, current } = &mut *self.state.borrow_mut();
-        let Notes { known, told } = &mut **notes;
+        let Notes { known, reported } = &mut **notes;
         let known = self.at((known, far), wave.pc);
         if let Some(Living { hazards, outstanding }) = self.select((current, waves), (*index, wave.number)) {
             if let Some(traits) = &known.traits
                 && let Some(found) = hazards.step(wave.pc, traits)
-                && told.len() < MOST_TOLD
-                && told.insert((found.earlier.unwrap_or_default(), wave.pc))
+                && reported.len() < MOST_REPORTED
+                && reported.insert((found.earlier.unwrap_or_default(), wave.pc))
             {
                 sink(&found.finding((*id, wave.number, wave.pc), |pc| self.text(pc)));
             }
-            let level = self.shape.level;
+            let level = self.config.level;
             for conflict in known.facts.iter().flat_map(|facts| outstanding.step(level, wave, facts)) {
-                if told.len() < MOST_TOLD && told.insert((conflict.pc, wave.pc)) {
+                if reported.len() < MOST_REPORTED && reported.insert((conflict.pc, wave.pc)) {
                     let texts = [self.text(wave.pc), self.text(conflict.pc)];
                     sink(&conflict.finding(level, *id, wave, texts).into());
                 }

@@ -9,7 +9,7 @@ use super::{change::Change, hazards::InstructionHazard, waits::MissingWait};
 #[non_exhaustive]
 pub enum Event {
     /// A traced wave executed an instruction.
-    Step(TracedStep),
+    Instruction(TracedInstruction),
     /// A lane stored to a watched address.
     Store(Hit),
     /// Two accesses race.
@@ -22,7 +22,7 @@ pub enum Event {
 
 /// An instruction of a traced wave.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TracedStep {
+pub struct TracedInstruction {
     /// The work-group ID in x, y and z.
     pub group: [u32; 3],
     /// The index of the wave in the work-group.
@@ -106,7 +106,7 @@ fn lane(f: &mut fmt::Formatter<'_>, lane: Option<u8>) -> fmt::Result {
     lane.map_or(Ok(()), |lane| write!(f, " lane {lane}"))
 }
 
-impl fmt::Display for TracedStep {
+impl fmt::Display for TracedInstruction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         place(f, self.group, self.wave)?;
         write!(f, " {:#x} exec {:x}: {}", self.pc, self.exec, self.text)?;
@@ -157,7 +157,7 @@ impl fmt::Display for Race {
 impl fmt::Display for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Step(step) => step.fmt(f),
+            Self::Instruction(instruction) => instruction.fmt(f),
             Self::Store(hit) => hit.fmt(f),
             Self::Race(race) => race.fmt(f),
             Self::MissingWait(wait) => wait.fmt(f),

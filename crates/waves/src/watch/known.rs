@@ -8,7 +8,7 @@ use amdgpu_isa::{Field, Instruction, decode};
 use super::{counts::InstructionClass, hazards::Traits, waits::Facts};
 use crate::{
     memory::{Memory, Reach},
-    program::{code::words, decode as steps, shape::Shape},
+    program::{code::words, decode::op, wave_config::WaveConfig},
 };
 
 /// Properties of an instruction that waves do not need.
@@ -34,7 +34,7 @@ const MOST: usize = 1 << 16;
 /// A cache of instructions by address.
 #[derive(Debug)]
 pub(super) struct KnownCode {
-    shape: Shape,
+    config: WaveConfig,
     known: HashMap<u64, Rc<Known>>,
 }
 
@@ -69,14 +69,14 @@ pub(super) fn route(instruction: &Instruction) -> Option<(bool, Reach)> {
 }
 
 /// Returns the facts about hazards of an instruction.
-pub(super) fn traits(shape: Shape, instruction: &Instruction) -> Option<Traits> {
-    let action = steps::action(shape, instruction).ok()?;
-    Some(Traits::of(shape, instruction, &action))
+pub(super) fn traits(config: WaveConfig, instruction: &Instruction) -> Option<Traits> {
+    let op = op(config, instruction).ok()?;
+    Some(Traits::of(config, instruction, &op))
 }
 
 impl KnownCode {
-    pub(super) fn new(shape: Shape) -> Self {
-        Self { shape, known: HashMap::new() }
+    pub(super) fn new(config: WaveConfig) -> Self {
+        Self { config, known: HashMap::new() }
     }
 
     /// Returns the text of an executed instruction.
@@ -89,9 +89,9 @@ impl KnownCode {
         if self.known.len() >= MOST {
             self.known.clear();
         }
-        let shape = self.shape;
+        let config = self.config;
         let read = || {
-            let decoded = words(pc, memory).ok().and_then(|words| decode(shape.level, shape.wave, &words).ok());
+            let decoded = words(pc, memory).ok().and_then(|words| decode(config.level, config.wave, &words).ok());
             Rc::new(match decoded {
                 Some(instruction) => Known {
                     text: instruction.to_string(),
@@ -99,8 +99,8 @@ impl KnownCode {
                     class: InstructionClass::of(&instruction),
                     coherent: is_coherent(&instruction),
                     route: route(&instruction),
-                    traits: traits(shape, &instruction),
-                    facts: Facts::of(shape, &instruction),
+                    traits: traits(config, &instruction),
+                    facts: Facts::of(config, &instruction),
                 },
                 None => Known {
                     text: "?".to_owned(),

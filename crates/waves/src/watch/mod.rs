@@ -15,7 +15,7 @@ mod watcher;
 pub use change::Change;
 pub use checker::run_checked;
 pub use counts::{InstructionClass, WatchCounts};
-pub use event::{Event, Hit, MemoryKind, Race, RaceSide, TracedStep};
+pub use event::{Event, Hit, MemoryKind, Race, RaceSide, TracedInstruction};
 pub use hazards::{HazardRule, InstructionHazard};
 pub use options::{TracedWaves, Watch, WatchReport};
 pub use waits::{MissingWait, RegisterName, RequiredWait, WaitSide, WaitedFor};

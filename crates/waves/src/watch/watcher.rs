@@ -11,7 +11,7 @@ use std::{
 use super::{
     change::changes,
     counts::InstructionClass,
-    event::{Event, Hit, MemoryKind, Race, RaceSide, TracedStep},
+    event::{Event, Hit, MemoryKind, Race, RaceSide, TracedInstruction},
     hazards::Hazards,
     known::{Known, KnownCode},
     observer::{Act, Observer, Place, Touch},
@@ -58,7 +58,7 @@ pub fn run_watched(
         lane: Cell::default(),
         state: RefCell::new(State {
             sink,
-            known: KnownCode::new(dispatch.shape()),
+            known: KnownCode::new(dispatch.wave_config()),
             groups: HashMap::new(),
             index: 0,
             now: None,
@@ -66,7 +66,7 @@ pub fn run_watched(
             report: WatchReport::default(),
             shadow: Shadow::default(),
             turns: HashMap::new(),
-            told: HashSet::new(),
+            reported: HashSet::new(),
             told_waits: HashSet::new(),
             told_hazards: HashSet::new(),
             ends: false,
@@ -122,7 +122,7 @@ struct State<'s> {
     /// The clocks of atomic operations, by address: those of all accesses before the next operation there.
     turns: HashMap<u64, Clock>,
     /// The pairs of instructions whose race was reported.
-    told: HashSet<(u64, u64)>,
+    reported: HashSet<(u64, u64)>,
     /// The pairs of instructions whose missing wait was reported.
     told_waits: HashSet<(u64, u64)>,
     /// The pairs of instructions whose hazard was reported.
@@ -143,7 +143,7 @@ struct Watcher<'s> {
 }
 
 impl State<'_> {
-    fn tell(&mut self, event: &Event) {
+    fn notify(&mut self, event: &Event) {
         self.ends |= (self.sink)(event).is_break();
     }
 
@@ -196,7 +196,7 @@ impl Watcher<'_> {
             data: touch.data.to_vec(),
             vectors: registers.iter().map(|lanes| lanes[usize::from(lane.unwrap_or(0))]).collect(),
         };
-        state.tell(&Event::Store(hit));
+        state.notify(&Event::Store(hit));
     }
 
     /// Searches for an earlier access with which an access races.
@@ -234,11 +234,11 @@ impl Watcher<'_> {
             }
         }
         for (address, earlier, access) in races {
-            if state.told.len() < MOST_TURNS && state.told.insert((earlier.pc, access.pc)) {
+            if state.reported.len() < MOST_TURNS && state.reported.insert((earlier.pc, access.pc)) {
                 state.report.races += 1;
                 let memory = if touch.place == Place::Lds { MemoryKind::Lds } else { MemoryKind::Memory };
                 let [first, second] = [earlier, access].map(|access| self.side(state, &access));
-                state.tell(&Event::Race(Race { memory, address, first, second }));
+                state.notify(&Event::Race(Race { memory, address, first, second }));
             }
         }
     }
@@ -253,7 +253,7 @@ impl Watcher<'_> {
             if state.told_waits.len() < MOST_TURNS && state.told_waits.insert((conflict.pc, wave.pc)) {
                 state.report.waits += 1;
                 let texts = [known.text.clone(), state.known.text(conflict.pc)];
-                state.tell(&Event::MissingWait(conflict.finding(level, id, wave, texts)));
+                state.notify(&Event::MissingWait(conflict.finding(level, id, wave, texts)));
             }
         }
     }
@@ -265,14 +265,14 @@ impl Watcher<'_> {
         let (Some(living), Some(traits)) = (waves.get_mut(wave.number as usize), &known.traits) else { return };
         let hazards = living
             .hazards
-            .get_or_insert_with(|| Hazards::new(self.dispatch.shape(), self.dispatch.waves_per_group() > 1, 0));
+            .get_or_insert_with(|| Hazards::new(self.dispatch.wave_config(), self.dispatch.waves_per_group() > 1, 0));
         let Some(found) = hazards.step(wave.pc, traits) else { return };
         let pair = (found.earlier.unwrap_or_default(), wave.pc);
         if state.told_hazards.len() < MOST_TURNS && state.told_hazards.insert(pair) {
             state.report.hazards += 1;
             let text = |pc| if pc == wave.pc { known.text.clone() } else { state.known.text(pc) };
             let event = Event::Hazard(found.finding((id, wave.number, wave.pc), text));
-            state.tell(&event);
+            state.notify(&event);
         }
     }
 
@@ -353,7 +353,7 @@ impl Observer for Watcher<'_> {
         if self.is_traced(id, now.wave)
             && let Some(before) = &now.before
         {
-            let step = TracedStep {
+            let instruction = TracedInstruction {
                 group: id,
                 wave: now.wave,
                 pc: now.pc,
@@ -361,7 +361,7 @@ impl Observer for Watcher<'_> {
                 exec: now.exec,
                 changes: changes(before, &wave.registers),
             };
-            state.tell(&Event::Step(step));
+            state.notify(&Event::Instruction(instruction));
         }
         state.spare = now.before.or(state.spare.take());
         if let Some(living) = state.living(now.wave) {

@@ -9,7 +9,7 @@ use crate::{
     alu::{kernel::Lanes, mask, moves},
     program::{
         block::{Block, Chosen, Member, Place, Plain, Quick},
-        step::{Destination, Function},
+        decoded_inst::{Destination, Function},
     },
     watch::observer::Observer,
 };

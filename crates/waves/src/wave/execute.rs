@@ -1,97 +1,97 @@
-//! Execution of one step.
+//! Execution of one instruction.
 
 use super::state::{Flow, Surroundings, Wave};
 use crate::{
     outcome::Reason,
     program::{
+        decoded_inst::{DecodedInst, DecodedOp, IndexMode},
         source::M0,
-        step::{Action, IndexMode, Step},
     },
     watch::observer::Observer,
 };
 
 impl Wave {
-    /// Executes a step and returns where the wave goes on.
+    /// Executes an instruction and returns where the wave goes on.
     pub(crate) fn execute<O: Observer>(
         &mut self,
-        step: &Step,
+        inst: &DecodedInst,
         around: &mut Surroundings<'_, O>,
     ) -> Result<Flow, Reason> {
         self.counters.instructions += 1;
-        match &step.action {
-            Action::Vector(vector) => {
+        match &inst.op {
+            DecodedOp::Vector(vector) => {
                 self.count_lanes_on();
                 self.vector(vector)?;
             }
-            Action::Scalar(scalar) => self.scalar(scalar),
-            Action::Nothing | Action::BarrierSignal => {}
-            Action::ForgetCode => return Ok(Flow::Refetch),
-            Action::Branch(condition, offset) => {
+            DecodedOp::Scalar(scalar) => self.scalar(scalar),
+            DecodedOp::Nothing | DecodedOp::BarrierSignal => {}
+            DecodedOp::ForgetCode => return Ok(Flow::Refetch),
+            DecodedOp::Branch(condition, offset) => {
                 if self.holds(*condition) {
-                    return Ok(Flow::Jump(self.next(step).wrapping_add_signed(*offset)));
+                    return Ok(Flow::Jump(self.next(inst).wrapping_add_signed(*offset)));
                 }
             }
-            Action::Dual(pair) => {
+            DecodedOp::Dual(pair) => {
                 self.count_lanes_on();
                 self.dual(pair)?;
             }
-            Action::Packed(packed) => {
+            DecodedOp::Packed(packed) => {
                 self.count_lanes_on();
                 self.packed(packed);
             }
-            Action::Dot(dot) => {
+            DecodedOp::Dot(dot) => {
                 self.count_lanes_on();
                 self.dot(dot);
             }
-            Action::Mix(mix) => {
+            DecodedOp::Mix(mix) => {
                 self.count_lanes_on();
                 self.mix(mix);
             }
-            Action::Matrix(matrix) => {
+            DecodedOp::Matrix(matrix) => {
                 self.count_lanes_on();
                 self.matrix(matrix);
             }
-            Action::Lane(lane) => {
+            DecodedOp::Lane(lane) => {
                 self.count_lanes_on();
-                self.lane_step(lane)?;
+                self.lane_op(lane)?;
             }
-            Action::SaveExec(step) => self.save_exec(step),
-            Action::ScalarLoad(load) => self.scalar_load(load, around),
-            Action::ScalarAtomic(atomic) => self.scalar_atomic(atomic, around),
-            Action::Lds(lds) => {
+            DecodedOp::SaveExec(op) => self.save_exec(op),
+            DecodedOp::ScalarLoad(load) => self.scalar_load(load, around),
+            DecodedOp::ScalarAtomic(atomic) => self.scalar_atomic(atomic, around),
+            DecodedOp::Lds(lds) => {
                 self.count_lanes_on();
                 self.lds(lds, around);
             }
-            Action::Flat(flat) => {
+            DecodedOp::Flat(flat) => {
                 self.count_lanes_on();
                 self.flat(flat, around)?;
             }
-            Action::Buffer(buffer) => {
+            DecodedOp::Buffer(buffer) => {
                 self.count_lanes_on();
                 self.buffer(buffer, around);
             }
-            Action::LdsTransfer(transfer) => {
+            DecodedOp::LdsTransfer(transfer) => {
                 self.count_lanes_on();
                 self.lds_transfer(transfer, around)?;
             }
-            Action::Image(image) => {
+            DecodedOp::Image(image) => {
                 self.count_lanes_on();
                 self.image(image, around)?;
             }
-            Action::Graphics(step) => {
+            DecodedOp::Graphics(op) => {
                 self.count_lanes_on();
-                self.graphics_step(step)?;
+                self.graphics_op(op)?;
             }
-            Action::End => return Ok(Flow::End),
-            Action::Barrier | Action::BarrierWait => return Ok(Flow::Barrier),
-            Action::Halt => return Err(Reason::Halt),
-            Action::Jump(jump) => return Ok(self.jump(**jump, self.next(step))),
-            Action::Register(register) => self.hardware_register(**register),
-            Action::Mode(mask, value) => self.registers.mode.0 = self.registers.mode.0 & !mask | value,
-            Action::ScalarMove(moved) => self.scalar_move(*moved),
-            Action::IndexMode(step) => self.index_mode(**step),
-            Action::WaveNumber(destination) => self.registers.set_scalar(*destination, 1, self.number.into()),
-            Action::Time { destination, dwords } => {
+            DecodedOp::End => return Ok(Flow::End),
+            DecodedOp::Barrier | DecodedOp::BarrierWait => return Ok(Flow::Barrier),
+            DecodedOp::Halt => return Err(Reason::Halt),
+            DecodedOp::Jump(jump) => return Ok(self.jump(**jump, self.next(inst))),
+            DecodedOp::Register(register) => self.hardware_register(**register),
+            DecodedOp::Mode(mask, value) => self.registers.mode.0 = self.registers.mode.0 & !mask | value,
+            DecodedOp::ScalarMove(moved) => self.scalar_move(*moved),
+            DecodedOp::IndexMode(op) => self.index_mode(**op),
+            DecodedOp::WaveNumber(destination) => self.registers.set_scalar(*destination, 1, self.number.into()),
+            DecodedOp::Time { destination, dwords } => {
                 let time = self.counters.instructions;
                 self.registers.set_scalar(*destination, *dwords, time);
             }
@@ -99,9 +99,9 @@ impl Wave {
         Ok(Flow::Next)
     }
 
-    /// Returns the address of the instruction after a step at the PC.
-    pub(crate) fn next(&self, step: &Step) -> u64 {
-        self.pc.wrapping_add(step.bytes.into())
+    /// Returns the address of the instruction after one at the PC.
+    pub(crate) fn next(&self, inst: &DecodedInst) -> u64 {
+        self.pc.wrapping_add(inst.bytes.into())
     }
 
     fn count_lanes_on(&mut self) {

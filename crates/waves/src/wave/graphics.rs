@@ -8,7 +8,7 @@ use crate::{
     },
     export::{Export, Interpolant},
     outcome::Reason,
-    program::step::{GraphicsStep, Interpolation, Source},
+    program::decoded_inst::{GraphicsOp, Interpolation, Source},
 };
 
 /// The number of quads of the larger wave.
@@ -101,11 +101,11 @@ impl Wave {
     /// # Errors
     ///
     /// [`Reason::Exports`] for an export more than [`MOST_EXPORTS`].
-    pub(crate) fn graphics_step(&mut self, step: &GraphicsStep) -> Result<(), Reason> {
+    pub(crate) fn graphics_op(&mut self, op: &GraphicsOp) -> Result<(), Reason> {
         let exec = self.registers.exec();
         let Some(graphics) = &mut self.graphics else { return Ok(()) };
-        match *step {
-            GraphicsStep::Export { target, enabled, is_compressed, is_last, is_valid_mask, sources } => {
+        match *op {
+            GraphicsOp::Export { target, enabled, is_compressed, is_last, is_valid_mask, sources } => {
                 if graphics.exports.len() >= MOST_EXPORTS {
                     return Err(Reason::Exports(MOST_EXPORTS as u32));
                 }
@@ -134,7 +134,7 @@ impl Wave {
                     values,
                 });
             }
-            GraphicsStep::Interpolate { kind, destination, source, attribute, channel } => {
+            GraphicsOp::Interpolate { kind, destination, source, attribute, channel } => {
                 let all = Values::new(graphics, attribute, channel);
                 let after = After { clamps: false, flushes: self.registers.mode.flushes_output32() };
                 let by = &self.registers.vectors[usize::from(source)].0;
@@ -153,7 +153,7 @@ impl Wave {
                 }
                 self.registers.write(destination, &out, exec);
             }
-            GraphicsStep::Parameter { destination, attribute, channel } => {
+            GraphicsOp::Parameter { destination, attribute, channel } => {
                 let on = quads(exec) & self.registers.all();
                 let mut out: Lanes = [0; LANES];
                 let all = Values::new(graphics, attribute, channel);
@@ -163,7 +163,7 @@ impl Wave {
                 }
                 self.registers.write(destination, &out, on);
             }
-            GraphicsStep::Combine { destination, sources, negates, first_lane, adds_first, clamp } => {
+            GraphicsOp::Combine { destination, sources, negates, first_lane, adds_first, clamp } => {
                 let mut operands = [0, 1, 2].map(|index: usize| {
                     let sign = u32::from(negates >> index & 1) << 31;
                     match sources[index] {
@@ -213,7 +213,7 @@ mod tests {
     #[test]
     fn a_fused_product_is_rounded_once_and_has_one_nan_on_all_vector_units() {
         let one = |value: f32| [value.to_bits(); LANES];
-        let step = f32::EPSILON;
+        let op = f32::EPSILON;
         for unit in [Unit::Baseline, Unit::detect_avx2(), Unit::detect()] {
             let of = |a: f32, b: f32, c: f32, after: After| {
                 let mut out = [0; LANES];
@@ -223,7 +223,7 @@ mod tests {
             };
             let plain = After { clamps: false, flushes: false };
             // Rounded twice, the product is 1 + 2 steps, and nothing is left.
-            assert_eq!(of(1.0 + step, 1.0 + step, -1.0 - 2.0 * step, plain), (step * step).to_bits());
+            assert_eq!(of(1.0 + op, 1.0 + op, -1.0 - 2.0 * op, plain), (op * op).to_bits());
             assert_eq!(of(f32::INFINITY, 0.0, 1.0, plain), 0x7fc0_0000);
             assert_eq!(of(1.0, 1.0e-40, 0.0, After { flushes: true, ..plain }), 0);
             assert_eq!(of(2.0, 2.0, 0.0, After { clamps: true, ..plain }), 1.0_f32.to_bits());

@@ -3,7 +3,7 @@
 use amdgpu_hw::GfxLevel;
 
 use super::state::Wave;
-use crate::program::step::{HardwareRegister, RegisterAccess};
+use crate::program::decoded_inst::{HardwareRegister, RegisterAccess};
 
 const MODE: u8 = 1;
 const STATUS: u8 = 2;
@@ -15,17 +15,17 @@ const SHADER_CYCLES_HIGH: u8 = 30;
 
 impl Wave {
     /// Reads or writes bits of a hardware register.
-    pub(crate) fn hardware_register(&mut self, step: HardwareRegister) {
-        let mask = ((1_u64 << step.bits) - 1) as u32;
-        match step.access {
+    pub(crate) fn hardware_register(&mut self, op: HardwareRegister) {
+        let mask = ((1_u64 << op.bits) - 1) as u32;
+        match op.access {
             RegisterAccess::Read(slot) => {
-                let value = self.hardware_value(step.id) >> step.offset & mask;
+                let value = self.hardware_value(op.id) >> op.offset & mask;
                 self.registers.set_scalar(slot, 1, value.into());
             }
             RegisterAccess::Write(source) => {
-                let value = (self.registers.scalar(source, 1) as u32 & mask) << step.offset;
-                let old = self.hardware_value(step.id);
-                self.set_hardware_value(step.id, old & !(mask << step.offset) | value);
+                let value = (self.registers.scalar(source, 1) as u32 & mask) << op.offset;
+                let old = self.hardware_value(op.id);
+                self.set_hardware_value(op.id, old & !(mask << op.offset) | value);
             }
         }
     }

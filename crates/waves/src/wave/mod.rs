@@ -1,4 +1,4 @@
-//! A wave: its registers, and the execution of steps on them.
+//! A wave: its registers, and the execution of instructions on them.
 
 mod block;
 mod execute;

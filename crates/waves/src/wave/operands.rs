@@ -7,7 +7,7 @@ use crate::{
         mask::spread,
         moves,
     },
-    program::step::{Modifiers, Operand, Source},
+    program::decoded_inst::{Modifiers, Operand, Source},
 };
 
 /// The lane that each lane's first source comes from, if a selection is on.
@@ -23,7 +23,7 @@ pub(super) fn flush16(bits: u32) -> u32 {
 }
 
 impl Registers {
-    /// Returns an operand of a [`Direct`](crate::program::step::Direct) operation, in `buffer` if no register holds it as it is.
+    /// Returns an operand of a [`Direct`](crate::program::decoded_inst::Direct) operation, in `buffer` if no register holds it as it is.
     #[inline(always)]
     pub(crate) fn operand<'a>(&'a self, operand: &'a Operand, flushes: bool, buffer: &'a mut Lanes) -> &'a Lanes {
         // A comparison for what most operands are, in place of a jump that depends on the operand.

@@ -15,8 +15,8 @@ use crate::{
         round::{Direction, directed_sum, fma32, to_f32},
     },
     program::{
+        decoded_inst::{Half, Mix, Modifiers, Packed, Source},
         lanes::Dpp,
-        step::{Half, Mix, Modifiers, Packed, Source},
     },
 };
 

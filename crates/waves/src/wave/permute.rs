@@ -3,7 +3,7 @@
 use amdgpu_hw::GfxLevel;
 
 use super::state::Wave;
-use crate::program::step::{LdsKind, LdsStep};
+use crate::program::decoded_inst::{LdsKind, LdsOp};
 
 /// Returns the lane that `lane` reads by a swizzle pattern. LLVM has names for rotations from GFX9 on, but ACO uses them for clustered
 /// rotations on GFX8 too (Mesa 25.0.7, `emit_rotate_by_constant`).
@@ -37,7 +37,7 @@ fn swizzled(lane: u32, pattern: u32, level: GfxLevel) -> u32 {
 
 impl Wave {
     /// Executes `ds_swizzle`, `ds_permute` or `ds_bpermute`.
-    pub(super) fn permute(&mut self, step: &LdsStep) {
+    pub(super) fn permute(&mut self, op: &LdsOp) {
         let exec = self.registers.exec();
         let lanes = self.registers.lanes;
         let level = self.registers.level;
@@ -48,24 +48,24 @@ impl Wave {
         let halves = level >= GfxLevel::Gfx10 && level < GfxLevel::Gfx12;
         let within = |lane: u32, index: u32| if halves { lane & 32 | index & 31 } else { index & (lanes - 1) };
         for lane in 0..lanes {
-            match step.kind {
+            match op.kind {
                 LdsKind::Swizzle => {
-                    let from = swizzled(lane, step.offset, level);
-                    out[lane as usize] = if is_on(from) { value(step.address, from) } else { 0 };
+                    let from = swizzled(lane, op.offset, level);
+                    out[lane as usize] = if is_on(from) { value(op.address, from) } else { 0 };
                 }
                 LdsKind::BackwardPermute => {
-                    let index = value(step.address, lane).wrapping_add(step.offset) / 4;
+                    let index = value(op.address, lane).wrapping_add(op.offset) / 4;
                     let from = within(lane, index);
-                    out[lane as usize] = if is_on(from) { value(step.data[0], from) } else { 0 };
+                    out[lane as usize] = if is_on(from) { value(op.data[0], from) } else { 0 };
                 }
                 _ if is_on(lane) => {
-                    let index = value(step.address, lane).wrapping_add(step.offset) / 4;
-                    out[within(lane, index) as usize] = value(step.data[0], lane);
+                    let index = value(op.address, lane).wrapping_add(op.offset) / 4;
+                    out[within(lane, index) as usize] = value(op.data[0], lane);
                 }
                 _ => {}
             }
         }
-        self.registers.write(step.destination, &out, exec);
+        self.registers.write(op.destination, &out, exec);
     }
 }
 

@@ -12,8 +12,8 @@ use crate::{
     },
     number::mode::Mode,
     program::{
+        decoded_inst::Source,
         source::{EXEC, VCC},
-        step::Source,
     },
 };
 

@@ -8,8 +8,8 @@ use crate::{
         round::{direct, to_f32},
     },
     program::{
+        decoded_inst::{Half, Modifiers},
         lanes::place,
-        step::{Half, Modifiers},
     },
 };
 

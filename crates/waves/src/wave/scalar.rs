@@ -4,19 +4,18 @@ use super::state::{Flow, Wave};
 use crate::{
     alu::scalar::{Input, Output},
     program::{
+        decoded_inst::{Condition, Jump, SaveExec, ScalarMove, ScalarOp, Source},
         source::{EXEC, M0},
-        step::{Condition, Jump, SaveExec, ScalarMove, ScalarStep, Source},
     },
 };
 
 impl Wave {
     /// Executes a scalar operation.
-    pub(crate) fn scalar(&mut self, step: &ScalarStep) {
+    pub(crate) fn scalar(&mut self, op: &ScalarOp) {
         let registers = &mut self.registers;
         let read = |(source, dwords): (Source, u8)| registers.scalar(source, dwords);
-        let input =
-            Input { a: read(step.a), b: read(step.b), c: read(step.c), scc: registers.scc, mode: registers.mode };
-        let value = match (step.function)(input) {
+        let input = Input { a: read(op.a), b: read(op.b), c: read(op.c), scc: registers.scc, mode: registers.mode };
+        let value = match (op.function)(input) {
             Output::Value(value) => value,
             Output::Both(value, scc) => {
                 registers.scc = scc;
@@ -28,14 +27,14 @@ impl Wave {
             }
             Output::Nothing => return,
         };
-        if let Some((slot, dwords)) = step.destination {
+        if let Some((slot, dwords)) = op.destination {
             registers.set_scalar(slot, dwords, value);
         }
     }
 
     /// Executes a `saveexec` or `wrexec` operation.
-    pub(crate) fn save_exec(&mut self, step: &SaveExec) {
-        let SaveExec { combine, writes_both, source, destination, dwords } = *step;
+    pub(crate) fn save_exec(&mut self, op: &SaveExec) {
+        let SaveExec { combine, writes_both, source, destination, dwords } = *op;
         let registers = &mut self.registers;
         let mask = if dwords == 2 { u64::MAX } else { 0xffff_ffff };
         let old = registers.pair(EXEC) & mask;
@@ -83,17 +82,17 @@ impl Wave {
     }
 
     /// Executes a move between scalar registers that M0 selects.
-    pub(crate) fn scalar_move(&mut self, step: ScalarMove) {
+    pub(crate) fn scalar_move(&mut self, op: ScalarMove) {
         let index = self.registers.scalars[usize::from(M0)];
-        let (low, high) = if step.split { (index & 0x3ff, index >> 16 & 0x3ff) } else { (index, index) };
+        let (low, high) = if op.split { (index & 0x3ff, index >> 16 & 0x3ff) } else { (index, index) };
         // Numbers past the last register stay inside the array.
         let raised = |slot: u8, indexed: bool, index: u32| {
             let slot = u32::from(slot).saturating_add(if indexed { index } else { 0 });
             slot.min(u32::from(crate::program::source::SINK)) as u8
         };
-        let source = raised(step.source, step.indexes_source, low);
-        let destination = raised(step.destination, step.indexes_destination, high);
-        let value = self.registers.scalar(Source::Scalar(source), step.dwords);
-        self.registers.set_scalar(destination, step.dwords, value);
+        let source = raised(op.source, op.indexes_source, low);
+        let destination = raised(op.destination, op.indexes_destination, high);
+        let value = self.registers.scalar(Source::Scalar(source), op.dwords);
+        self.registers.set_scalar(destination, op.dwords, value);
     }
 }

@@ -15,8 +15,8 @@ use crate::{
     number::round::Direction,
     outcome::Reason,
     program::{
+        decoded_inst::{Destination, Direct, Flushes, Function, Source, Vector},
         source::{EXEC, VCC},
-        step::{Destination, Direct, Flushes, Function, Source, Vector},
     },
 };
 

@@ -1,10 +1,10 @@
-//! Image instructions to steps.
+//! Image instructions, decoded.
 
 use amdgpu_hw::GfxLevel;
 use amdgpu_isa::{Field, Format, Instruction};
 
-use super::step::{ImageStep, MOST_ADDRESSES, Operation};
-use crate::program::{source::Refusal, step::Action};
+use super::op::{ImageOp, MOST_ADDRESSES, Operation};
+use crate::program::{decoded_inst::DecodedOp, source::Refusal};
 
 /// Returns the operation with the bit that says whether an atomic operation gives the old value back.
 fn with_return(operation: Operation, instruction: &Instruction) -> Operation {
@@ -35,11 +35,11 @@ fn addresses(instruction: &Instruction) -> [u16; MOST_ADDRESSES] {
 }
 
 /// Decodes MIMG, VIMAGE and VSAMPLE. `has_half_gradients` is `true` if gradients have 16 bits without a bit that says so.
-pub(crate) fn action(
+pub(crate) fn op(
     instruction: &Instruction,
     operation: Operation,
     has_half_gradients: bool,
-) -> Result<Action, Refusal> {
+) -> Result<DecodedOp, Refusal> {
     let field = |field| instruction.field(field);
     let operation = with_return(operation, instruction);
     let is_newest = matches!(instruction.format(), Format::Vimage | Format::Vsample);
@@ -53,7 +53,7 @@ pub(crate) fn action(
     }
     let half_addresses = field(Field::A16) != 0;
     let has_g16 = instruction.level() >= GfxLevel::Gfx10;
-    Ok(Action::Image(Box::new(ImageStep {
+    Ok(DecodedOp::Image(Box::new(ImageOp {
         operation,
         addresses: addresses(instruction),
         dimension: instruction.has_field(Field::Dim).then(|| field(Field::Dim) as u8 & 7),

@@ -1,4 +1,4 @@
 //! Image instructions.
 
 pub(super) mod decode;
-pub(crate) mod step;
+pub(crate) mod op;

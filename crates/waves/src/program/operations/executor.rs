@@ -6,8 +6,8 @@ use crate::{
     alu::scalar::{Combine, Operation},
     matrix::Product,
     program::{
-        image::step::Operation as ImageOperation,
-        step::{Condition, Half, LaneKind, LdsKind, MemoryKind, ScalarKind, Segment},
+        decoded_inst::{Condition, Half, LaneKind, LdsKind, MemoryKind, ScalarKind, Segment},
+        image::op::Operation as ImageOperation,
     },
 };
 

@@ -3,7 +3,7 @@
 use super::executor::{Executor, Row, rows};
 use crate::{
     atomic::Atomic,
-    program::image::step::{Detail, Lookup, Operation, Transfer},
+    program::image::op::{Detail, Lookup, Operation, Transfer},
 };
 
 /// Loads, stores, atomic operations and lookups.

@@ -5,7 +5,7 @@ use crate::{
     atomic::Atomic,
     program::{
         data::{Data, DataKind, Place},
-        step::{MemoryKind, Segment},
+        decoded_inst::{MemoryKind, Segment},
     },
 };
 

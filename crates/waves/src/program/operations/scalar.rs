@@ -3,7 +3,7 @@
 use super::executor::{Base, Executor, Flow, Row, Special, rows};
 use crate::{
     atomic::Atomic,
-    program::step::{Condition, ScalarKind},
+    program::decoded_inst::{Condition, ScalarKind},
 };
 
 /// Operations that change registers alone, or the control flow.

@@ -1,7 +1,7 @@
 //! Vector operations that are more than a kernel.
 
 use super::executor::{Executor, Row, Written, rows};
-use crate::program::step::{Half, LaneKind};
+use crate::program::decoded_inst::{Half, LaneKind};
 
 /// Operations across lanes, those of two halves or of two instructions, and those with a result elsewhere than in a vector register.
 pub(super) const TABLE: &[Row] = rows! {

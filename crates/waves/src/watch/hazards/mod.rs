@@ -21,7 +21,7 @@ pub(super) use self::traits::{Scalars, Traits};
 
 use self::{found::Found, gfx10::Gfx10, gfx11::Gfx11, old::Old};
 use super::waits::{RegisterName, WaitSide};
-use crate::program::shape::Shape;
+use crate::program::wave_config::WaveConfig;
 
 /// A hazard between two instructions of a wave. Each pair of instructions is reported once.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,14 +79,14 @@ enum Own {
 impl Hazards {
     /// Returns the state of a wave that starts, which shares LDS with others if it `has_others`, and whose first scalar registers hold
     /// arguments, those whose bits are `unset` with values that nobody has set.
-    pub(super) fn new(shape: Shape, has_others: bool, unset: Scalars) -> Self {
-        let own = match shape.level {
+    pub(super) fn new(config: WaveConfig, has_others: bool, unset: Scalars) -> Self {
+        let own = match config.level {
             GfxLevel::Gfx6 | GfxLevel::Gfx7 | GfxLevel::Gfx8 | GfxLevel::Gfx9 => {
-                Own::Old(Box::new(Old::new(shape.level)))
+                Own::Old(Box::new(Old::new(config.level)))
             }
             GfxLevel::Gfx10 => Own::Gfx10(Box::default()),
             GfxLevel::Gfx10_3 => Own::None,
-            _ => Own::Gfx11(Box::new(Gfx11::new(shape.level, shape.wave == WaveSize::Wave64, shape.is_graphics))),
+            _ => Own::Gfx11(Box::new(Gfx11::new(config.level, config.wave == WaveSize::Wave64, config.is_graphics))),
         };
         Self { own, has_others, stored: None, unset }
     }
@@ -151,23 +151,23 @@ mod tests {
 
     /// Returns the rules that lines of text break, which waves need not be able to execute.
     fn broken(level: GfxLevel, lines: &[&str]) -> Vec<&'static str> {
-        let shape = Shape { level, wave: WaveSize::Wave64, vgprs: 256, is_graphics: true };
-        let mut hazards = Hazards::new(shape, true, 0);
+        let config = WaveConfig { level, wave: WaveSize::Wave64, vgprs: 256, is_graphics: true };
+        let mut hazards = Hazards::new(config, true, 0);
         let steps = lines.iter().enumerate().filter_map(|(pc, line)| {
-            let instruction = assemble(level, shape.wave, line).expect(line);
-            hazards.step(4 * pc as u64, &traits(shape, &instruction).expect(line))
+            let instruction = assemble(level, config.wave, line).expect(line);
+            hazards.step(4 * pc as u64, &traits(config, &instruction).expect(line))
         });
         steps.map(|found| found.rule.name).collect()
     }
 
     #[test]
     fn an_argument_that_nobody_has_set_is_not_read_before_it_is_written() {
-        let shape = Shape { level: GfxLevel::Gfx10_3, wave: WaveSize::Wave64, vgprs: 256, is_graphics: false };
+        let config = WaveConfig { level: GfxLevel::Gfx10_3, wave: WaveSize::Wave64, vgprs: 256, is_graphics: false };
         let run = |unset, lines: &[&str]| {
-            let mut hazards = Hazards::new(shape, false, unset);
+            let mut hazards = Hazards::new(config, false, unset);
             let found = lines.iter().filter_map(|line| {
-                let instruction = assemble(shape.level, shape.wave, line).expect(line);
-                hazards.step(0, &traits(shape, &instruction).expect(line))
+                let instruction = assemble(config.level, config.wave, line).expect(line);
+                hazards.step(0, &traits(config, &instruction).expect(line))
             });
             found.map(|found| (found.rule.name, found.register)).collect::<Vec<_>>()
         };
@@ -190,11 +190,11 @@ mod tests {
             let [store, wait, barrier] = lines;
             assert_eq!(broken(level, &[store, barrier]), ["BarrierWithoutWait"], "{level}");
             assert_eq!(broken(level, &[store, wait, barrier]), [""; 0], "{level}");
-            let shape = Shape { level, wave: WaveSize::Wave64, vgprs: 256, is_graphics: false };
-            let mut alone = Hazards::new(shape, false, 0);
+            let config = WaveConfig { level, wave: WaveSize::Wave64, vgprs: 256, is_graphics: false };
+            let mut alone = Hazards::new(config, false, 0);
             let found = [store, barrier].map(|line| {
-                let instruction = assemble(level, shape.wave, line).expect(line);
-                alone.step(0, &traits(shape, &instruction).expect(line)).is_some()
+                let instruction = assemble(level, config.wave, line).expect(line);
+                alone.step(0, &traits(config, &instruction).expect(line)).is_some()
             });
             assert_eq!(found, [false; 2], "{level}: the only wave of its group");
         }

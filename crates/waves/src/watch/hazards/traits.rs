@@ -8,9 +8,9 @@ use super::groups;
 use crate::{
     program::{
         data::DataKind,
-        shape::Shape,
+        decoded_inst::{DecodedOp, HardwareRegister, LaneKind, MemoryKind, RegisterAccess, ScalarKind, Source},
         source::{EXEC, VCC},
-        step::{Action, HardwareRegister, LaneKind, MemoryKind, RegisterAccess, ScalarKind, Source},
+        wave_config::WaveConfig,
     },
     watch::{
         counts::InstructionClass,
@@ -118,9 +118,9 @@ pub(super) const fn pair(first: u8) -> Scalars {
 }
 
 impl Traits {
-    /// Returns the facts about an instruction, which waves execute as an action.
-    pub(in crate::watch) fn of(shape: Shape, instruction: &Instruction, action: &Action) -> Self {
-        let all = Accesses::of(action, shape, ImageKind::D1);
+    /// Returns the facts about an instruction, which waves execute as this operation.
+    pub(in crate::watch) fn of(config: WaveConfig, instruction: &Instruction, decoded: &DecodedOp) -> Self {
+        let all = Accesses::of(decoded, config, ImageKind::D1);
         let (op, class) = (instruction.op(), InstructionClass::of(instruction));
         let unit = match class {
             _ if matches!(instruction.format(), Format::Exp | Format::Vexport) => Unit::Export,
@@ -156,22 +156,22 @@ impl Traits {
             is_transcendental: unit == Unit::Vector && groups::is_transcendental(op),
             is_interpolation: instruction.format() == Format::Vintrp,
             direct: (unit == Unit::LdsDirect).then(|| {
-                let waits_for_memory = shape.level >= GfxLevel::Gfx12 && instruction.field(Field::WaitVmVsrc) == 0;
+                let waits_for_memory = config.level >= GfxLevel::Gfx12 && instruction.field(Field::WaitVmVsrc) == 0;
                 (instruction.field(Field::WaitVaVdst), waits_for_memory)
             }),
-            is_to_lds: matches!(action, Action::LdsTransfer(_)),
-            stores_scalars: match action {
-                Action::ScalarLoad(step) => step.kind == ScalarKind::Store,
-                Action::ScalarAtomic(_) => true,
+            is_to_lds: matches!(decoded, DecodedOp::LdsTransfer(_)),
+            stores_scalars: match decoded {
+                DecodedOp::ScalarLoad(op) => op.kind == ScalarKind::Store,
+                DecodedOp::ScalarAtomic(_) => true,
                 _ => false,
             },
             is_branch: class == InstructionClass::Branch || op == Op::SGetpcB64,
-            stores_lds: matches!(action, Action::Lds(step) if step.kind.stores()),
+            stores_lds: matches!(decoded, DecodedOp::Lds(op) if op.kind.stores()),
             is_barrier: matches!(op, Op::SBarrier | Op::SBarrierSignal | Op::SBarrierSignalIsfirst),
             is_generic: groups::is_generic(op),
             is_image: class == InstructionClass::Image,
             has_result: !all.writes.is_empty() || has_null_result(instruction),
-            scattered: if instruction.format() == Format::Mimg && shape.level < GfxLevel::Gfx12 {
+            scattered: if instruction.format() == Format::Mimg && config.level < GfxLevel::Gfx12 {
                 instruction.field(Field::Nsa)
             } else {
                 0
@@ -181,11 +181,11 @@ impl Traits {
             constant,
             drains: [Counter::Load, Counter::Store, Counter::Lds].map(|counter| limits.get(counter) == Some(0)),
         };
-        traits.note(action);
+        traits.note(decoded);
         if groups::reads_mask(op) {
-            traits.mask = match action {
-                Action::Vector(vector) if vector.rescales => Some(VCC),
-                Action::Vector(vector) => match vector.sources[2] {
+            traits.mask = match decoded {
+                DecodedOp::Vector(vector) if vector.rescales => Some(VCC),
+                DecodedOp::Vector(vector) => match vector.sources[2] {
                     Source::Scalar(slot) if slot != EXEC => Some(slot),
                     _ => None,
                 },
@@ -193,37 +193,37 @@ impl Traits {
             };
         }
         let is_dpp = instruction.extension().is_some_and(|extension| extension.format == Format::Dpp);
-        traits.is_dpp = is_dpp && matches!(shape.level, GfxLevel::Gfx8 | GfxLevel::Gfx9);
+        traits.is_dpp = is_dpp && matches!(config.level, GfxLevel::Gfx8 | GfxLevel::Gfx9);
         traits.first_vector = traits.vectors_read.first().map(|span| span.first);
         traits
     }
 
-    /// Adds what only the action tells.
-    fn note(&mut self, action: &Action) {
-        match action {
-            Action::SaveExec(step) => {
-                let exec = if step.dwords == 2 { pair(EXEC) } else { 1 << EXEC };
+    /// Adds what only the operation tells.
+    fn note(&mut self, op: &DecodedOp) {
+        match op {
+            DecodedOp::SaveExec(op) => {
+                let exec = if op.dwords == 2 { pair(EXEC) } else { 1 << EXEC };
                 self.reads |= exec;
                 self.writes |= exec;
                 self.has_result = true;
             }
-            Action::Register(register) => {
+            DecodedOp::Register(register) => {
                 let HardwareRegister { id, offset, bits, access } = **register;
                 let writes = matches!(access, RegisterAccess::Write(_));
                 self.hardware = Some((id, writes));
                 self.sets_vskip = writes && id == 1 && offset <= 28 && u32::from(offset) + u32::from(bits) > 28;
             }
-            Action::Mode(mask, _) => {
+            DecodedOp::Mode(mask, _) => {
                 self.hardware = Some((1, true));
                 self.sets_vskip = mask >> 28 & 1 != 0;
             }
-            Action::ScalarLoad(load) if load.buffer => self.descriptor = 15 << load.base,
-            Action::Lane(step) if matches!(step.kind, LaneKind::Read | LaneKind::Write) => {
-                if let Source::Scalar(slot) = step.sources[1] {
+            DecodedOp::ScalarLoad(load) if load.buffer => self.descriptor = 15 << load.base,
+            DecodedOp::Lane(op) if matches!(op.kind, LaneKind::Read | LaneKind::Write) => {
+                if let Source::Scalar(slot) = op.sources[1] {
                     self.lane = Some(slot);
                 }
             }
-            Action::Vector(vector) => {
+            DecodedOp::Vector(vector) => {
                 for source in &vector.sources {
                     match source {
                         Source::Vccz => self.flags |= pair(VCC),
@@ -232,14 +232,14 @@ impl Traits {
                     }
                 }
             }
-            Action::Matrix(step) => {
-                let spans = step.read_vgprs().take(2);
+            DecodedOp::Matrix(op) => {
+                let spans = op.read_vgprs().take(2);
                 self.factors =
                     Some(spans.map(|(first, count)| Span { first: VECTORS + first, count: count as u16 }).collect());
             }
-            Action::Flat(step) => self.late_data = stored(step.kind, step.data),
-            Action::Buffer(step) if matches!(step.scalar_offset, Source::Constant(_)) => {
-                self.late_data = stored(step.kind, step.data);
+            DecodedOp::Flat(op) => self.late_data = stored(op.kind, op.data),
+            DecodedOp::Buffer(op) if matches!(op.scalar_offset, Source::Constant(_)) => {
+                self.late_data = stored(op.kind, op.data);
             }
             _ => {}
         }

@@ -7,14 +7,14 @@ use crate::{
     alu::kernel::Type,
     program::{
         data::DataKind,
-        image::step::{Detail, ImageStep, Operation},
-        shape::Shape,
-        source::{EXEC, SINK, VCC},
-        step::{
-            Action, BufferStep, Condition, Destination, FlatStep, GraphicsStep, Interpolation, Jump, LaneKind,
-            LaneStep, LdsStep, LdsTransferAccess, MemoryKind, RegisterAccess, ScalarKind, ScalarLoad, ScalarStep,
-            Segment, Source, Vector,
+        decoded_inst::{
+            BufferOp, Condition, DecodedOp, Destination, FlatOp, GraphicsOp, Interpolation, Jump, LaneKind, LaneOp,
+            LdsOp, LdsTransferAccess, MemoryKind, RegisterAccess, ScalarKind, ScalarLoad, ScalarOp, Segment, Source,
+            Vector,
         },
+        image::op::{Detail, ImageOp, Operation},
+        source::{EXEC, SINK, VCC},
+        wave_config::WaveConfig,
     },
     wave::memory::texel::Coordinates,
 };
@@ -53,86 +53,86 @@ pub(in crate::watch) struct Accesses {
 }
 
 impl Accesses {
-    /// Returns the registers of an action. Up to GFX9 only the descriptor tells the kind of an image.
-    pub(in crate::watch) fn of(action: &Action, shape: Shape, image: ImageKind) -> Self {
+    /// Returns the registers of an operation. Up to GFX9 only the descriptor tells the kind of an image.
+    pub(in crate::watch) fn of(op: &DecodedOp, config: WaveConfig, image: ImageKind) -> Self {
         let mut all = Self::default();
-        let mask = shape.wave.mask_dwords();
-        match action {
-            Action::Branch(condition, _) => match condition {
+        let mask = config.wave.mask_dwords();
+        match op {
+            DecodedOp::Branch(condition, _) => match condition {
                 Condition::VccZero(_) => all.read(Source::Scalar(VCC), mask),
                 Condition::ExecZero(_) => all.read(Source::Scalar(EXEC), mask),
                 Condition::Always | Condition::Scc(_) => {}
             },
-            Action::Scalar(step) => all.scalar(step),
-            Action::SaveExec(step) => {
-                all.read(step.source, step.dwords);
-                all.write_scalars(step.destination, step.dwords);
+            DecodedOp::Scalar(op) => all.scalar(op),
+            DecodedOp::SaveExec(op) => {
+                all.read(op.source, op.dwords);
+                all.write_scalars(op.destination, op.dwords);
             }
-            Action::Jump(jump) => all.jump(**jump),
-            Action::Register(register) => match register.access {
+            DecodedOp::Jump(jump) => all.jump(**jump),
+            DecodedOp::Register(register) => match register.access {
                 RegisterAccess::Read(destination) => all.write_scalars(destination, 1),
                 RegisterAccess::Write(source) => all.read(source, 1),
             },
-            Action::ScalarMove(step) if !step.indexes_source && !step.indexes_destination => {
-                all.read(Source::Scalar(step.source), step.dwords);
-                all.write_scalars(step.destination, step.dwords);
+            DecodedOp::ScalarMove(op) if !op.indexes_source && !op.indexes_destination => {
+                all.read(Source::Scalar(op.source), op.dwords);
+                all.write_scalars(op.destination, op.dwords);
             }
-            Action::IndexMode(step) => step.source.iter().for_each(|source| all.read(*source, 1)),
-            Action::ScalarLoad(load) => all.scalar_load(load),
-            Action::ScalarAtomic(step) => {
-                all.scalar_address(&step.place);
-                let dwords = step.bytes / 4;
-                all.read(Source::Scalar(step.place.data), if step.atomic.compares() { 2 * dwords } else { dwords });
-                if step.returns {
-                    all.write_scalars(step.place.data, dwords);
+            DecodedOp::IndexMode(op) => op.source.iter().for_each(|source| all.read(*source, 1)),
+            DecodedOp::ScalarLoad(load) => all.scalar_load(load),
+            DecodedOp::ScalarAtomic(op) => {
+                all.scalar_address(&op.place);
+                let dwords = op.bytes / 4;
+                all.read(Source::Scalar(op.place.data), if op.atomic.compares() { 2 * dwords } else { dwords });
+                if op.returns {
+                    all.write_scalars(op.place.data, dwords);
                 }
             }
-            Action::Time { destination, dwords } => all.write_scalars(*destination, *dwords),
-            Action::WaveNumber(destination) => all.write_scalars(*destination, 1),
-            Action::Vector(vector) => all.vector(vector, mask),
-            Action::Dual(pair) => pair.iter().for_each(|vector| all.vector(vector, mask)),
-            Action::Packed(packed) | Action::Dot(packed) => {
+            DecodedOp::Time { destination, dwords } => all.write_scalars(*destination, *dwords),
+            DecodedOp::WaveNumber(destination) => all.write_scalars(*destination, 1),
+            DecodedOp::Vector(vector) => all.vector(vector, mask),
+            DecodedOp::Dual(pair) => pair.iter().for_each(|vector| all.vector(vector, mask)),
+            DecodedOp::Packed(packed) | DecodedOp::Dot(packed) => {
                 packed.sources.iter().for_each(|source| all.read(*source, 1));
                 all.write_vectors(packed.destination, 1);
                 all.all_lanes |= packed.dpp.is_some_and(|dpp| dpp.fetches_inactive);
             }
-            Action::Mix(mix) => {
+            DecodedOp::Mix(mix) => {
                 mix.sources.iter().for_each(|source| all.read(*source, 1));
                 all.write_vectors(mix.destination, 1);
                 all.all_lanes |= mix.dpp.is_some_and(|dpp| dpp.fetches_inactive);
             }
-            Action::Matrix(step) => {
-                step.read_vgprs().for_each(|(first, count)| all.read_vectors(first, count as u16));
-                let (first, count) = step.written_vgprs();
+            DecodedOp::Matrix(op) => {
+                op.read_vgprs().for_each(|(first, count)| all.read_vectors(first, count as u16));
+                let (first, count) = op.written_vgprs();
                 all.write_vectors(first, count as u16);
                 all.all_lanes = true;
             }
-            Action::Lane(step) => all.lane(step),
-            Action::Lds(step) => all.lds(step),
-            Action::Flat(step) => all.flat(step),
-            Action::Buffer(step) => all.buffer(step, shape.level),
-            Action::LdsTransfer(step) => match &step.access {
+            DecodedOp::Lane(op) => all.lane(op),
+            DecodedOp::Lds(op) => all.lds(op),
+            DecodedOp::Flat(op) => all.flat(op),
+            DecodedOp::Buffer(op) => all.buffer(op, config.level),
+            DecodedOp::LdsTransfer(op) => match &op.access {
                 LdsTransferAccess::Buffer(access) => all.buffer_address(access),
                 LdsTransferAccess::Flat(access) => all.flat_address(access),
             },
-            Action::Image(step) => all.image(step, shape.level, image),
-            Action::Graphics(step) => all.graphics(step),
-            Action::Nothing
-            | Action::ForgetCode
-            | Action::End
-            | Action::Halt
-            | Action::Barrier
-            | Action::BarrierSignal
-            | Action::BarrierWait
-            | Action::Mode(..)
-            | Action::ScalarMove(_) => {}
+            DecodedOp::Image(op) => all.image(op, config.level, image),
+            DecodedOp::Graphics(op) => all.graphics(op),
+            DecodedOp::Nothing
+            | DecodedOp::ForgetCode
+            | DecodedOp::End
+            | DecodedOp::Halt
+            | DecodedOp::Barrier
+            | DecodedOp::BarrierSignal
+            | DecodedOp::BarrierWait
+            | DecodedOp::Mode(..)
+            | DecodedOp::ScalarMove(_) => {}
         }
         all
     }
 
-    fn graphics(&mut self, step: &GraphicsStep) {
-        match *step {
-            GraphicsStep::Export { enabled, is_compressed, sources, .. } => {
+    fn graphics(&mut self, op: &GraphicsOp) {
+        match *op {
+            GraphicsOp::Export { enabled, is_compressed, sources, .. } => {
                 for (number, register) in sources.into_iter().enumerate() {
                     // Each of the first two registers of a compressed export has two components.
                     let bits = if is_compressed { 3 << (2 * number) } else { 1 << number };
@@ -141,7 +141,7 @@ impl Accesses {
                     }
                 }
             }
-            GraphicsStep::Interpolate { kind, destination, source, .. } => {
+            GraphicsOp::Interpolate { kind, destination, source, .. } => {
                 if !matches!(kind, Interpolation::Move(_)) {
                     self.read_vectors(source, 1);
                 }
@@ -150,8 +150,8 @@ impl Accesses {
                 }
                 self.write_vectors(destination, 1);
             }
-            GraphicsStep::Parameter { destination, .. } => self.write_vectors(destination, 1),
-            GraphicsStep::Combine { destination, sources, .. } => {
+            GraphicsOp::Parameter { destination, .. } => self.write_vectors(destination, 1),
+            GraphicsOp::Combine { destination, sources, .. } => {
                 for source in sources {
                     self.read(source, 1);
                 }
@@ -189,15 +189,15 @@ impl Accesses {
         }
     }
 
-    fn scalar(&mut self, step: &ScalarStep) {
-        let old = step.destination.map(|(slot, _)| Source::Scalar(slot));
-        self.read(step.a.0, step.a.1);
-        self.read(step.b.0, step.b.1);
+    fn scalar(&mut self, op: &ScalarOp) {
+        let old = op.destination.map(|(slot, _)| Source::Scalar(slot));
+        self.read(op.a.0, op.a.1);
+        self.read(op.b.0, op.b.1);
         // The third operand of most operations is their destination.
-        if Some(step.c.0) != old {
-            self.read(step.c.0, step.c.1);
+        if Some(op.c.0) != old {
+            self.read(op.c.0, op.c.1);
         }
-        if let Some((slot, dwords)) = step.destination {
+        if let Some((slot, dwords)) = op.destination {
             self.write_scalars(slot, dwords);
         }
     }
@@ -253,39 +253,39 @@ impl Accesses {
         }
     }
 
-    fn lane(&mut self, step: &LaneStep) {
-        let indexed = |source| match step.kind {
+    fn lane(&mut self, op: &LaneOp) {
+        let indexed = |source| match op.kind {
             LaneKind::Move { source: first, .. } => source == 0 && first,
             LaneKind::SwapIndexed => true,
             _ => false,
         };
-        for (index, source) in step.sources.iter().enumerate() {
+        for (index, source) in op.sources.iter().enumerate() {
             if !indexed(index) {
                 self.read(*source, 1);
             }
         }
-        match step.kind {
-            LaneKind::ReadFirst | LaneKind::Read => self.write_scalars(step.destination as u8, 1),
+        match op.kind {
+            LaneKind::ReadFirst | LaneKind::Read => self.write_scalars(op.destination as u8, 1),
             LaneKind::Move { destination: true, .. } | LaneKind::SwapIndexed => {}
             LaneKind::Swap => {
-                self.read_vectors(step.destination, 1);
-                self.write_vectors(step.destination, 1);
-                if let Source::Vgpr(register) = step.sources[0] {
+                self.read_vectors(op.destination, 1);
+                self.write_vectors(op.destination, 1);
+                if let Source::Vgpr(register) = op.sources[0] {
                     self.write_vectors(register, 1);
                 }
             }
-            _ => self.write_vectors(step.destination, 1),
+            _ => self.write_vectors(op.destination, 1),
         }
-        self.all_lanes |= matches!(step.kind, LaneKind::Read | LaneKind::Write | LaneKind::SwapHalves)
-            || matches!(step.kind, LaneKind::Permute { .. }) && step.flags & 1 != 0;
+        self.all_lanes |= matches!(op.kind, LaneKind::Read | LaneKind::Write | LaneKind::SwapHalves)
+            || matches!(op.kind, LaneKind::Permute { .. }) && op.flags & 1 != 0;
     }
 
-    fn lds(&mut self, step: &LdsStep) {
-        let (data, second, destination) = step.kind.registers();
-        self.read_vectors(step.address, u16::from(step.kind.has_address()));
-        self.read_vectors(step.data[0], data);
-        self.read_vectors(step.data[1], second);
-        self.write_vectors(step.destination, destination);
+    fn lds(&mut self, op: &LdsOp) {
+        let (data, second, destination) = op.kind.registers();
+        self.read_vectors(op.address, u16::from(op.kind.has_address()));
+        self.read_vectors(op.data[0], data);
+        self.read_vectors(op.data[1], second);
+        self.write_vectors(op.destination, destination);
     }
 
     /// Adds the data of a memory access: the register that is read, and the one that is written.
@@ -301,43 +301,43 @@ impl Accesses {
         }
     }
 
-    fn flat_address(&mut self, step: &FlatStep) {
-        let is_scratch = step.segment == Segment::Scratch;
-        if let Some(address) = step.address {
-            self.read_vectors(address, if step.scalar.is_none() && !is_scratch { 2 } else { 1 });
+    fn flat_address(&mut self, op: &FlatOp) {
+        let is_scratch = op.segment == Segment::Scratch;
+        if let Some(address) = op.address {
+            self.read_vectors(address, if op.scalar.is_none() && !is_scratch { 2 } else { 1 });
         }
-        if let Some(scalar) = step.scalar {
+        if let Some(scalar) = op.scalar {
             self.read(scalar, if is_scratch { 1 } else { 2 });
         }
     }
 
-    fn flat(&mut self, step: &FlatStep) {
-        self.flat_address(step);
-        self.data(step.kind, false, (step.data, step.destination));
+    fn flat(&mut self, op: &FlatOp) {
+        self.flat_address(op);
+        self.data(op.kind, false, (op.data, op.destination));
     }
 
-    fn buffer_address(&mut self, step: &BufferStep) {
-        let address = u16::from(step.has_offset) + u16::from(step.has_index) + 2 * u16::from(step.address64);
-        self.read_vectors(step.address, address);
-        self.read(Source::Scalar(step.resource), 4);
-        self.read(step.scalar_offset, 1);
+    fn buffer_address(&mut self, op: &BufferOp) {
+        let address = u16::from(op.has_offset) + u16::from(op.has_index) + 2 * u16::from(op.address64);
+        self.read_vectors(op.address, address);
+        self.read(Source::Scalar(op.resource), 4);
+        self.read(op.scalar_offset, 1);
     }
 
-    fn buffer(&mut self, step: &BufferStep, level: GfxLevel) {
-        self.buffer_address(step);
-        self.data(step.kind, level != GfxLevel::Gfx8, (step.data, step.data));
-        if step.residency
+    fn buffer(&mut self, op: &BufferOp, level: GfxLevel) {
+        self.buffer_address(op);
+        self.data(op.kind, level != GfxLevel::Gfx8, (op.data, op.data));
+        if op.residency
             && let Some(data) = self.writes.last_mut()
         {
             data.count += 1;
         }
     }
 
-    fn image(&mut self, step: &ImageStep, level: GfxLevel, kind: ImageKind) {
-        let coordinates = Coordinates::of(step, kind);
+    fn image(&mut self, op: &ImageOp, level: GfxLevel, kind: ImageKind) {
+        let coordinates = Coordinates::of(op, kind);
         let count = coordinates.count() as u16;
         let packed = |count: u16, halves: bool| if halves { count.div_ceil(2) } else { count };
-        let (before, gradients, last, sampled) = match step.operation {
+        let (before, gradients, last, sampled) = match op.operation {
             Operation::Load(transfer) | Operation::Store(transfer) => (0, 0, transfer.has_level, false),
             Operation::Size | Operation::Atomic { .. } | Operation::LoadSamples => (0, 0, false, false),
             Operation::Lod => (0, 0, false, true),
@@ -345,32 +345,32 @@ impl Accesses {
                 let before = u16::from(lookup.has_offset) + u16::from(lookup.has_bias) + u16::from(lookup.compares);
                 let axes = coordinates.axes.into();
                 let gradients =
-                    if lookup.detail == Detail::Gradients { 2 * packed(axes, step.half_gradients) } else { 0 };
+                    if lookup.detail == Detail::Gradients { 2 * packed(axes, op.half_gradients) } else { 0 };
                 (before, gradients, lookup.has_clamp || lookup.detail == Detail::Explicit, true)
             }
         };
-        let total = match step.operation {
+        let total = match op.operation {
             Operation::Size => 1,
-            _ => before + gradients + packed(count + u16::from(last), step.half_addresses),
+            _ => before + gradients + packed(count + u16::from(last), op.half_addresses),
         };
-        step.addresses.iter().take(total.into()).for_each(|address| self.read_vectors(*address, 1));
-        self.read(Source::Scalar(step.resource), if step.is_short { 4 } else { 8 });
+        op.addresses.iter().take(total.into()).for_each(|address| self.read_vectors(*address, 1));
+        self.read(Source::Scalar(op.resource), if op.is_short { 4 } else { 8 });
         if sampled {
-            self.read(Source::Scalar(step.sampler), 4);
+            self.read(Source::Scalar(op.sampler), 4);
         }
-        let components = (step.mask.count_ones() as u16).max(1);
-        let words = |components| packed(components, step.half_data && level != GfxLevel::Gfx8);
-        match step.operation {
-            Operation::Store(_) => self.read_vectors(step.data, words(components)),
+        let components = (op.mask.count_ones() as u16).max(1);
+        let words = |components| packed(components, op.half_data && level != GfxLevel::Gfx8);
+        match op.operation {
+            Operation::Store(_) => self.read_vectors(op.data, words(components)),
             Operation::Atomic { atomic, returns } => {
-                self.read_vectors(step.data, components);
+                self.read_vectors(op.data, components);
                 let result = if atomic.compares() { components.div_ceil(2) } else { components };
-                self.write_vectors(step.data, if returns { result } else { 0 });
+                self.write_vectors(op.data, if returns { result } else { 0 });
             }
             Operation::Gather(_) | Operation::LoadSamples => {
-                self.write_vectors(step.data, words(4) + u16::from(step.residency));
+                self.write_vectors(op.data, words(4) + u16::from(op.residency));
             }
-            _ => self.write_vectors(step.data, words(components) + u16::from(step.residency)),
+            _ => self.write_vectors(op.data, words(components) + u16::from(op.residency)),
         }
     }
 }

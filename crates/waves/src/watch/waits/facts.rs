@@ -5,7 +5,7 @@ use amdgpu_isa::Instruction;
 
 use super::{access::Accesses, counter::Limits, issue::Issue};
 use crate::{
-    program::{decode, image::step::ImageStep, shape::Shape, step::Action},
+    program::{decode, decoded_inst::DecodedOp, image::op::ImageOp, wave_config::WaveConfig},
     wave::state::Wave,
 };
 
@@ -27,19 +27,19 @@ const KINDS: std::ops::Range<u32> = 8..16;
 
 impl Facts {
     /// Returns the facts about an instruction; `None` if waves do not execute it.
-    pub(in crate::watch) fn of(shape: Shape, instruction: &Instruction) -> Option<Self> {
-        let action = decode::action(shape, instruction).ok()?;
-        let of = |kind| Accesses::of(&action, shape, kind);
+    pub(in crate::watch) fn of(config: WaveConfig, instruction: &Instruction) -> Option<Self> {
+        let op = decode::op(config, instruction).ok()?;
+        let of = |kind| Accesses::of(&op, config, kind);
         let accesses = of(ImageKind::D1);
-        let by_kind = match &action {
-            Action::Image(step) if step.dimension.is_none() => {
+        let by_kind = match &op {
+            DecodedOp::Image(op) if op.dimension.is_none() => {
                 let kinds = KINDS.filter_map(|number| ImageKind::of(number.into()));
-                Some((last_word(step), kinds.map(of).collect()))
+                Some((last_word(op), kinds.map(of).collect()))
             }
             _ => None,
         };
         let issue = Issue::of(instruction, !accesses.writes.is_empty());
-        let is_indexed = matches!(action, Action::Vector(_));
+        let is_indexed = matches!(op, DecodedOp::Vector(_));
         Some(Self { accesses, by_kind, limits: Limits::of(instruction), issue, is_indexed })
     }
 
@@ -57,6 +57,6 @@ impl Facts {
 }
 
 /// Returns the slot of the word of an image descriptor that has its kind.
-fn last_word(step: &ImageStep) -> u8 {
-    step.resource + 3
+fn last_word(op: &ImageOp) -> u8 {
+    op.resource + 3
 }

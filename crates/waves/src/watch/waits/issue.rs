@@ -22,9 +22,9 @@ use amdgpu_isa::{Field, Format, Instruction, Op, OperandKind};
 use super::counter::Counter;
 use crate::program::{
     data::DataKind,
-    image::step::Operation,
+    decoded_inst::MemoryKind,
+    image::op::Operation,
     operations::{Executor, executor_of},
-    step::MemoryKind,
 };
 
 /// Operations that complete in the order in which they were issued, as seen by a counter.

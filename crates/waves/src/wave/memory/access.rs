@@ -6,8 +6,8 @@ use crate::{
     memory::{ADDRESS_MASK, Access, Memory, PageFault},
     program::{
         data::{Data, DataKind, Place},
+        decoded_inst::MemoryKind,
         source::{PRIVATE_APERTURE, SHARED_APERTURE},
-        step::MemoryKind,
     },
     watch::observer::{self as touched, Act, Observer, Touch},
     wave::state::Surroundings,

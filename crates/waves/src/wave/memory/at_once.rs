@@ -9,7 +9,7 @@ use crate::{
     memory::{ADDRESS_MASK, PageFault},
     program::{
         data::{Data, DataKind},
-        step::MemoryKind,
+        decoded_inst::MemoryKind,
     },
     watch::observer::Observer,
     wave::{

@@ -14,7 +14,7 @@ use crate::{
     outcome::Reason,
     program::{
         data::DataKind,
-        step::{FlatStep, MemoryKind, Segment, Source},
+        decoded_inst::{FlatOp, MemoryKind, Segment, Source},
     },
     watch::observer::Observer,
     wave::{
@@ -44,7 +44,7 @@ impl Addresses for GlobalAddresses {
 
     fn row(&self, registers: &Registers, byte: u32) -> Option<u64> {
         let (vaddr, count) = (usize::from(self.vaddr), registers.lanes as usize);
-        let rises = |step, register: usize| rises_by(self.unit, step, &registers.vectors[register], count);
+        let rises = |op, register: usize| rises_by(self.unit, op, &registers.vectors[register], count);
         let is_row = rises(4, vaddr) && (self.base.is_some() || rises(0, vaddr + 1));
         is_row.then(|| self.of_lane(registers, 0, byte)).flatten()
     }
@@ -66,43 +66,43 @@ impl Addresses for GlobalAddresses {
 
 impl Wave {
     /// Executes a FLAT, GLOBAL or SCRATCH operation.
-    pub(crate) fn flat(&mut self, step: &FlatStep, around: &mut Surroundings<'_, impl Observer>) -> Result<(), Reason> {
-        let ends = Ends { data: step.data, destination: step.destination };
-        let offset = step.offset.cast_unsigned();
-        match step.segment {
-            Segment::Global => self.global(step, around),
+    pub(crate) fn flat(&mut self, op: &FlatOp, around: &mut Surroundings<'_, impl Observer>) -> Result<(), Reason> {
+        let ends = Ends { data: op.data, destination: op.destination };
+        let offset = op.offset.cast_unsigned();
+        match op.segment {
+            Segment::Global => self.global(op, around),
             Segment::Flat => {
-                let vaddr = Source::Vgpr(step.address.unwrap_or(0));
+                let vaddr = Source::Vgpr(op.address.unwrap_or(0));
                 let (scratch_base, lanes) = (self.scratch_base(), u64::from(self.registers.lanes));
                 for lane in self.active() {
                     let global = Global::new(around, &mut self.fault);
                     let local = Local { bytes: around.lds, observer: around.observer };
                     let mut space = Flat { global, local, scratch_base, lanes, lane: lane as u64 };
-                    one_lane(&mut self.registers, &mut space, step.kind, ends, lane, |registers, lane, byte| {
+                    one_lane(&mut self.registers, &mut space, op.kind, ends, lane, |registers, lane, byte| {
                         Some(registers.lane(vaddr, 2, lane).wrapping_add(offset).wrapping_add(byte.into()))
                     });
                 }
             }
-            Segment::Scratch => self.scratch(step, ends, around)?,
+            Segment::Scratch => self.scratch(op, ends, around)?,
         }
         Ok(())
     }
 
     /// Executes a GLOBAL operation.
-    pub(crate) fn global(&mut self, step: &FlatStep, around: &mut Surroundings<'_, impl Observer>) {
-        let ends = Ends { data: step.data, destination: step.destination };
-        let offset = step.offset.cast_unsigned();
-        let base = step.scalar.map(|scalar| self.registers.scalar(scalar, 2));
+    pub(crate) fn global(&mut self, op: &FlatOp, around: &mut Surroundings<'_, impl Observer>) {
+        let ends = Ends { data: op.data, destination: op.destination };
+        let offset = op.offset.cast_unsigned();
+        let base = op.scalar.map(|scalar| self.registers.scalar(scalar, 2));
         let mut space = Global::new(around, &mut self.fault);
-        let Some(vaddr) = step.address else {
+        let Some(vaddr) = op.address else {
             let start = base.unwrap_or(0).wrapping_add(offset);
             let places = |_: &Registers, lane: usize, byte: u32| {
                 Some(start.wrapping_add(4 * lane as u64).wrapping_add(byte.into()))
             };
-            return all_lanes_of_memory((&mut self.registers, &mut self.pad), &mut space, step.kind, ends, &places);
+            return all_lanes_of_memory((&mut self.registers, &mut self.pad), &mut space, op.kind, ends, &places);
         };
         let places = GlobalAddresses { base, vaddr, offset, unit: self.unit };
-        all_lanes_of_memory((&mut self.registers, &mut self.pad), &mut space, step.kind, ends, &places);
+        all_lanes_of_memory((&mut self.registers, &mut self.pad), &mut space, op.kind, ends, &places);
     }
 
     /// Returns the address of the wave's scratch memory.
@@ -112,25 +112,20 @@ impl Wave {
     }
 
     /// Executes a SCRATCH operation: memory of the wave whose dwords are interleaved by lane.
-    fn scratch(
-        &mut self,
-        step: &FlatStep,
-        ends: Ends,
-        around: &mut Surroundings<'_, impl Observer>,
-    ) -> Result<(), Reason> {
-        let base = step.scalar.map_or(0, |scalar| self.registers.scalar(scalar, 1));
+    fn scratch(&mut self, op: &FlatOp, ends: Ends, around: &mut Surroundings<'_, impl Observer>) -> Result<(), Reason> {
+        let base = op.scalar.map_or(0, |scalar| self.registers.scalar(scalar, 1));
         let (scratch, lanes) = (self.scratch, u64::from(self.registers.lanes));
         let start = self.scratch_base();
         let offset_of = |vaddr: u64| {
             // The offset is one of 32 bits.
-            base.wrapping_add(vaddr).wrapping_add(step.offset.cast_unsigned()) & 0xffff_ffff
+            base.wrapping_add(vaddr).wrapping_add(op.offset.cast_unsigned()) & 0xffff_ffff
         };
-        let size = match step.kind {
+        let size = match op.kind {
             MemoryKind::Access(DataKind::Load(data) | DataKind::Store(data)) => data.bytes(),
             MemoryKind::Atomic { bytes, .. } => bytes.into(),
         };
         let vaddr = |registers: &Registers, lane| {
-            step.address.map_or(0, |register| registers.lane(Source::Vgpr(register), 1, lane))
+            op.address.map_or(0, |register| registers.lane(Source::Vgpr(register), 1, lane))
         };
         if scratch.lane_bytes != 0 {
             for lane in self.active() {
@@ -145,7 +140,7 @@ impl Wave {
         all_lanes_of_memory(
             (&mut self.registers, &mut self.pad),
             &mut space,
-            step.kind,
+            op.kind,
             ends,
             &|registers: &Registers, lane, byte| {
                 let offset = offset_of(vaddr(registers, lane)) + u64::from(byte);

@@ -13,7 +13,7 @@ use crate::{
     image::{descriptor::Image, error::ImageError, texel::Texel},
     mutation::WaveMutation,
     outcome::Reason,
-    program::image::step::{ImageStep, Operation, Transfer},
+    program::image::op::{ImageOp, Operation, Transfer},
     watch::observer::{Observer, Place},
     wave::{
         registers::{Registers, lanes},
@@ -23,104 +23,100 @@ use crate::{
 
 impl Wave {
     /// Returns the words of an image descriptor.
-    fn image_words(&self, step: &ImageStep) -> [u32; 8] {
-        let first = usize::from(step.resource);
-        let count = if step.is_short { 4 } else { 8 };
+    fn image_words(&self, op: &ImageOp) -> [u32; 8] {
+        let first = usize::from(op.resource);
+        let count = if op.is_short { 4 } else { 8 };
         std::array::from_fn(|index| if index < count { self.registers.scalars[first + index] } else { 0 })
     }
 
     /// Executes an image operation.
-    pub(crate) fn image(
-        &mut self,
-        step: &ImageStep,
-        around: &mut Surroundings<'_, impl Observer>,
-    ) -> Result<(), Reason> {
+    pub(crate) fn image(&mut self, op: &ImageOp, around: &mut Surroundings<'_, impl Observer>) -> Result<(), Reason> {
         let refuse = |why| Reason::Image { words: [0; 8], why };
-        let words = self.image_words(step);
+        let words = self.image_words(op);
         let (memory, observer) = (around.memory, around.observer);
         let image = around.images.get(words).map_err(|why| Reason::Image { words, why })?;
-        let mut parts = self.parts(step);
+        let mut parts = self.parts(op);
         let Some(image) = image else {
-            return self.without_image(step, parts);
+            return self.without_image(op, parts);
         };
         // Atomic operations, raw data and gathered texels have registers of their own number.
-        parts.0 = match step.operation {
+        parts.0 = match op.operation {
             Operation::Gather(_) | Operation::LoadSamples => 4,
             _ => parts.0,
         };
-        self.check_registers(step, image, parts)?;
+        self.check_registers(op, image, parts)?;
         let mut space = Global { memory, fault: &mut self.fault, observer, place: Place::Memory };
         let registers = &mut self.registers;
         let mutation = self.mutation;
-        let done = match step.operation {
-            Operation::Load(transfer) => load(registers, &mut space, step, image, (transfer, parts, mutation)),
-            Operation::Store(transfer) => store(registers, &mut space, step, image, (transfer, parts, mutation)),
-            Operation::Atomic { .. } => atomic(registers, &mut space, step, image),
+        let done = match op.operation {
+            Operation::Load(transfer) => load(registers, &mut space, op, image, (transfer, parts, mutation)),
+            Operation::Store(transfer) => store(registers, &mut space, op, image, (transfer, parts, mutation)),
+            Operation::Atomic { .. } => atomic(registers, &mut space, op, image),
             Operation::Size => {
-                size(registers, step, image, parts);
+                size(registers, op, image, parts);
                 Ok(())
             }
-            Operation::LoadSamples => load_samples(registers, &mut space, step, image, parts),
+            Operation::LoadSamples => load_samples(registers, &mut space, op, image, parts),
             Operation::Sample(_) | Operation::Gather(_) | Operation::Lod => {
-                sampled(registers, &mut space, step, image, (around.border_colors, parts, mutation))
+                sampled(registers, &mut space, op, image, (around.border_colors, parts, mutation))
             }
         };
         done.map_err(|why| match refuse(why) {
             Reason::Image { why, .. } => Reason::Image { words, why },
             other => other,
         })?;
-        self.clear_image_residency(step, parts);
+        self.clear_image_residency(op, parts);
         Ok(())
     }
 
     /// Returns the form of the components in registers.
-    fn parts(&self, step: &ImageStep) -> Parts {
-        let count = step.mask.count_ones() as usize;
-        (count, step.half_data, false, self.registers.level >= amdgpu_hw::GfxLevel::Gfx9)
+    fn parts(&self, op: &ImageOp) -> Parts {
+        let count = op.mask.count_ones() as usize;
+        (count, op.half_data, false, self.registers.level >= amdgpu_hw::GfxLevel::Gfx9)
     }
 
     /// Does an operation on a descriptor that is no image: loads give 0.
-    fn without_image(&mut self, step: &ImageStep, mut parts: Parts) -> Result<(), Reason> {
-        match step.operation {
+    fn without_image(&mut self, op: &ImageOp, mut parts: Parts) -> Result<(), Reason> {
+        match op.operation {
             Operation::Store(_) | Operation::Atomic { returns: false, .. } => return Ok(()),
             Operation::Gather(_) | Operation::LoadSamples => parts.0 = 4,
             _ => {}
         }
-        let last = u32::from(step.data) + words(parts) - 1;
+        let last = u32::from(op.data) + words(parts) - 1;
         self.checked(last, 1)?;
         for lane in lanes(self.registers.exec()) {
-            write_components(&mut self.registers, step.data, lane, [0; 4], None, parts);
+            write_components(&mut self.registers, op.data, lane, [0; 4], None, parts);
         }
-        self.clear_image_residency(step, parts);
+        self.clear_image_residency(op, parts);
         Ok(())
     }
 
     /// Refuses registers that are not allocated.
-    fn check_registers(&self, step: &ImageStep, image: &Image, parts: Parts) -> Result<(), Reason> {
-        let data = words(parts) + u32::from(step.residency);
-        self.checked(u32::from(step.data) + data - 1, 1)?;
-        let coordinates = Coordinates::of(step, image.kind).count();
-        let extra = match step.operation {
+    fn check_registers(&self, op: &ImageOp, image: &Image, parts: Parts) -> Result<(), Reason> {
+        let data = words(parts) + u32::from(op.residency);
+        self.checked(u32::from(op.data) + data - 1, 1)?;
+        let coordinates = Coordinates::of(op, image.kind).count();
+        let extra = match op.operation {
             Operation::Load(transfer) | Operation::Store(transfer) => usize::from(transfer.has_level),
             _ => 0,
         };
-        let count = if step.operation == Operation::Size { 1 } else { coordinates + extra };
-        let count = if step.half_addresses { count.div_ceil(2) } else { count };
-        for register in step.addresses.iter().take(count) {
+        let count = if op.operation == Operation::Size { 1 } else { coordinates + extra };
+        let count = if op.half_addresses { count.div_ceil(2) } else { count };
+        for register in op.addresses.iter().take(count) {
             self.checked(u32::from(*register), 1)?;
         }
         Ok(())
     }
 
     /// Writes the register that says which pages were missing: none.
-    fn clear_image_residency(&mut self, step: &ImageStep, (count, half, _, packs): Parts) {
-        if !step.residency || matches!(step.operation, Operation::Store(_)) {
+    fn clear_image_residency(&mut self, op: &ImageOp, (count, half, _, packs): Parts) {
+        if !op.residency || matches!(op.operation, Operation::Store(_)) {
             return;
         }
         let count = if half && packs { count.div_ceil(2) } else { count };
         let exec = self.registers.exec();
-        if usize::from(step.data) + count < self.registers.vectors.len() {
-            self.registers.write(step.data + count as u16, &[0; 64], exec);
+        if usize::from(op.data) + count < self.registers.vectors.len() {
+            self.registers.write(op.data + count as u16, &[0; 64], exec);
         }
     }
 }
@@ -131,10 +127,10 @@ fn words((count, is_half, _, is_packed): Parts) -> u32 {
 }
 
 /// Returns the texel that a lane addresses.
-fn place(registers: &Registers, step: &ImageStep, image: &Image, lane: usize, has_level: bool) -> Texel {
-    let coordinates = Coordinates::of(step, image.kind);
-    let mut reader = Reader { registers, addresses: &step.addresses, lane, at: 0 };
-    let values = reader.group(coordinates.count() + usize::from(has_level), step.half_addresses);
+fn place(registers: &Registers, op: &ImageOp, image: &Image, lane: usize, has_level: bool) -> Texel {
+    let coordinates = Coordinates::of(op, image.kind);
+    let mut reader = Reader { registers, addresses: &op.addresses, lane, at: 0 };
+    let values = reader.group(coordinates.count() + usize::from(has_level), op.half_addresses);
     texel(coordinates, values, has_level)
 }
 
@@ -160,7 +156,7 @@ fn raw_dwords(element: u128, bytes: u32, is_signed: bool) -> [u32; 4] {
 fn load(
     registers: &mut Registers,
     space: &mut impl Space,
-    step: &ImageStep,
+    op: &ImageOp,
     image: &mut Image,
     (transfer, parts, mutation): (Transfer, Parts, Option<WaveMutation>),
 ) -> Result<(), ImageError> {
@@ -168,7 +164,7 @@ fn load(
     let mut last = LastUnit::default();
     for lane in lanes(registers.exec()) {
         space.lane(lane);
-        let mut texel = place(registers, step, image, lane, transfer.has_level);
+        let mut texel = place(registers, op, image, lane, transfer.has_level);
         if mutation == Some(WaveMutation::WrongRow) {
             texel.y ^= 1;
         }
@@ -178,7 +174,7 @@ fn load(
             Some(element) => selected(image, image.format.unpack_at(element, [texel.x, texel.y])),
         };
         let parts = if transfer.is_raw { (parts.0, false, false, parts.3) } else { parts };
-        write_components(registers, step.data, lane, masked(step.mask, values), Some(format), parts);
+        write_components(registers, op.data, lane, masked(op.mask, values), Some(format), parts);
     }
     Ok(())
 }
@@ -186,7 +182,7 @@ fn load(
 fn store(
     registers: &mut Registers,
     space: &mut impl Space,
-    step: &ImageStep,
+    op: &ImageOp,
     image: &mut Image,
     (transfer, parts, mutation): (Transfer, Parts, Option<WaveMutation>),
 ) -> Result<(), ImageError> {
@@ -194,14 +190,14 @@ fn store(
     let mut last = LastUnit::default();
     for lane in lanes(registers.exec()) {
         space.lane(lane);
-        let mut texel = place(registers, step, image, lane, transfer.has_level);
+        let mut texel = place(registers, op, image, lane, transfer.has_level);
         if mutation == Some(WaveMutation::SwappedTexel) {
             texel.x ^= 1;
         }
         let parts = if transfer.is_raw { (parts.0, false, false, parts.3) } else { parts };
-        let named = read_components(registers, step.data, lane, Some(format.plain), parts);
+        let named = read_components(registers, op.data, lane, Some(format.plain), parts);
         let mut values = [0; 4];
-        let components = (0..4).filter(|index| step.mask >> index & 1 != 0);
+        let components = (0..4).filter(|index| op.mask >> index & 1 != 0);
         for (value, component) in named.into_iter().zip(components) {
             values[component] = value;
         }
@@ -224,16 +220,16 @@ fn store(
 fn load_samples(
     registers: &mut Registers,
     space: &mut impl Space,
-    step: &ImageStep,
+    op: &ImageOp,
     image: &mut Image,
     parts: Parts,
 ) -> Result<(), ImageError> {
-    let component = step.mask.trailing_zeros().min(3) as usize;
+    let component = op.mask.trailing_zeros().min(3) as usize;
     let format = image.format.plain;
     let mut last = LastUnit::default();
     for lane in lanes(registers.exec()) {
         space.lane(lane);
-        let first = place(registers, step, image, lane, false);
+        let first = place(registers, op, image, lane, false);
         let mut values = [0; 4];
         for (sample, value) in (0..).zip(&mut values) {
             let texel = Texel { sample: first.sample.saturating_add(sample), ..first };
@@ -241,7 +237,7 @@ fn load_samples(
                 *value = selected(image, image.format.unpack_at(element, [texel.x, texel.y]))[component];
             }
         }
-        write_components(registers, step.data, lane, values, Some(format), parts);
+        write_components(registers, op.data, lane, values, Some(format), parts);
     }
     Ok(())
 }
@@ -249,12 +245,12 @@ fn load_samples(
 fn atomic(
     registers: &mut Registers,
     space: &mut impl Space,
-    step: &ImageStep,
+    op: &ImageOp,
     image: &mut Image,
 ) -> Result<(), ImageError> {
-    let Operation::Atomic { atomic, returns } = step.operation else { return Ok(()) };
+    let Operation::Atomic { atomic, returns } = op.operation else { return Ok(()) };
     // A comparison has two operands in registers.
-    let registers_each = step.mask.count_ones() as u8;
+    let registers_each = op.mask.count_ones() as u8;
     let bytes = 4 * if atomic.compares() { registers_each / 2 } else { registers_each };
     if !matches!(bytes, 4 | 8) || u32::from(bytes) != image.format.bytes() {
         return Err(ImageError::Size(image.format.bytes()));
@@ -266,8 +262,8 @@ fn atomic(
     let mut last = LastUnit::default();
     for lane in lanes(registers.exec()) {
         space.lane(lane);
-        let texel = place(registers, step, image, lane, false);
-        let first = usize::from(step.data);
+        let texel = place(registers, op, image, lane, false);
+        let first = usize::from(op.data);
         let (data, other) = (word(registers, first, lane), word(registers, first + usize::from(bytes) / 4, lane));
         let old = match image.address(texel)? {
             Some(address) => {
@@ -277,9 +273,9 @@ fn atomic(
             None => 0,
         };
         if returns {
-            registers.write_lane(step.data, lane, old as u32);
+            registers.write_lane(op.data, lane, old as u32);
             if bytes == 8 {
-                registers.write_lane(step.data + 1, lane, (old >> 32) as u32);
+                registers.write_lane(op.data + 1, lane, (old >> 32) as u32);
             }
         }
     }
@@ -287,10 +283,10 @@ fn atomic(
 }
 
 /// Writes the extent of a level, the layers and the levels of the view.
-fn size(registers: &mut Registers, step: &ImageStep, image: &Image, parts: Parts) {
+fn size(registers: &mut Registers, op: &ImageOp, image: &Image, parts: Parts) {
     for lane in lanes(registers.exec()) {
-        let mut reader = Reader { registers, addresses: &step.addresses, lane, at: 0 };
-        let [level] = reader.group(1, step.half_addresses);
+        let mut reader = Reader { registers, addresses: &op.addresses, lane, at: 0 };
+        let [level] = reader.group(1, op.half_addresses);
         let [width, height, depth] = image.size(level);
         let exists = level < image.levels();
         let layers = if exists { image.layers() } else { 0 };
@@ -299,7 +295,7 @@ fn size(registers: &mut Registers, step: &ImageStep, image: &Image, parts: Parts
             ImageKind::D3 if image.is_volume() => [width, height, depth, image.levels()],
             _ => [width, height, layers, image.levels()],
         };
-        write_components(registers, step.data, lane, masked(step.mask, values), Some(INTEGERS), parts);
+        write_components(registers, op.data, lane, masked(op.mask, values), Some(INTEGERS), parts);
     }
 }
 

@@ -13,14 +13,14 @@ use crate::{
         descriptor::Image,
         error::ImageError,
         sample::{
-            filter::{Lookup, Shape, Texels},
+            filter::{Dimensionality, Lookup, Texels},
             sampler::{Border, Sampler},
         },
         texel::Texel,
     },
     mutation::WaveMutation,
     number::half::Half,
-    program::image::step::{self as program, Detail, ImageStep, Operation},
+    program::image::op::{self as program, Detail, ImageOp, Operation},
     wave::registers::{Registers, lanes},
 };
 
@@ -84,12 +84,12 @@ fn float(value: u32, half: bool) -> f64 {
 /// Source: the ISA guides, "Image Addressing": offset, bias, reference, gradients, coordinates, then level or clamp.
 fn address(
     registers: &Registers,
-    step: &ImageStep,
+    op: &ImageOp,
     lookup: program::Lookup,
     coordinates: Coordinates,
     lane: usize,
 ) -> Address {
-    let mut reader = Reader { registers, addresses: &step.addresses, lane, at: 0 };
+    let mut reader = Reader { registers, addresses: &op.addresses, lane, at: 0 };
     let mut address = Address::default();
     if lookup.has_offset {
         let offset = reader.dword();
@@ -97,7 +97,7 @@ fn address(
     }
     if lookup.has_bias {
         let bias = reader.dword();
-        address.bias = float(if step.half_addresses { bias & 0xffff } else { bias }, step.half_addresses) as f32;
+        address.bias = float(if op.half_addresses { bias & 0xffff } else { bias }, op.half_addresses) as f32;
     }
     if lookup.compares {
         address.reference = Some(f32::from_bits(reader.dword()));
@@ -105,15 +105,15 @@ fn address(
     let axes = usize::from(coordinates.axes);
     if lookup.detail == Detail::Gradients {
         let mut direction = || {
-            let values: [u32; 3] = reader.group(axes, step.half_gradients);
-            values.map(|value| float(value, step.half_gradients))
+            let values: [u32; 3] = reader.group(axes, op.half_gradients);
+            values.map(|value| float(value, op.half_gradients))
         };
         address.gradients = Some([direction(), direction()]);
     }
     let has_last = lookup.has_clamp || lookup.detail == Detail::Explicit;
     let count = coordinates.count();
-    let values: [u32; 5] = reader.group(count + usize::from(has_last), step.half_addresses);
-    let floats = values.map(|value| float(value, step.half_addresses));
+    let values: [u32; 5] = reader.group(count + usize::from(has_last), op.half_addresses);
+    let floats = values.map(|value| float(value, op.half_addresses));
     address.coordinates.copy_from_slice(&floats[..4]);
     for coordinate in address.coordinates.iter_mut().skip(count) {
         *coordinate = 0.0;
@@ -145,7 +145,7 @@ struct Setup {
 
 impl Setup {
     /// Returns the level of detail of a lane: clamped, and as it was before.
-    fn detail(&self, registers: &Registers, step: &ImageStep, image: &Image, lane: usize, own: &Address) -> (f32, f32) {
+    fn detail(&self, registers: &Registers, op: &ImageOp, image: &Image, lane: usize, own: &Address) -> (f32, f32) {
         let axes = usize::from(self.coordinates.axes);
         let raw = match (self.lookup.detail, own.gradients) {
             (Detail::Explicit, _) => own.last,
@@ -153,7 +153,7 @@ impl Setup {
             (_, Some(gradients)) => detail_of(gradients, image.size(0), (axes, self.normalized)),
             _ => {
                 // Differences between the first lanes of four, which are a square.
-                let at = |lane: usize| address(registers, step, self.lookup, self.coordinates, lane).coordinates;
+                let at = |lane: usize| address(registers, op, self.lookup, self.coordinates, lane).coordinates;
                 let (first, right, below) = (at(lane & !3), at(lane & !3 | 1), at(lane & !3 | 2));
                 let change = |other: [f64; 4]| [0, 1, 2].map(|axis| other[axis] - first[axis]);
                 detail_of([change(right), change(below)], image.size(0), (axes, self.normalized))
@@ -177,7 +177,7 @@ impl Setup {
         let whole = |value: f64| value.round_ties_even().max(0.0);
         let is_integer = image.format.plain.is_integer();
         let mut lookup = Lookup {
-            shape: Shape::Axes(axes),
+            dimensionality: Dimensionality::Axes(axes),
             coordinates: [x, y, z],
             normalized: self.normalized,
             layer: if self.coordinates.has_layer { whole(slice).min(limit) as u32 } else { 0 },
@@ -191,7 +191,7 @@ impl Setup {
         if self.coordinates.is_cube {
             // Cubes are counted by eight faces, of which two do not exist, and coordinates of a face run from 1 to 2.
             let number = whole(slice).min(1.0e6) as u32;
-            lookup.shape = Shape::Cube;
+            lookup.dimensionality = Dimensionality::Cube;
             (lookup.layer, lookup.face) = ((number / 8).min((image.layers() / 6).max(1) - 1), (number % 8).min(5));
             lookup.coordinates = [x - 1.0, y - 1.0, 0.0];
         }
@@ -235,17 +235,17 @@ fn border(space: &mut impl Space, sampler: &Sampler, image: &Image, table: u64, 
 pub(super) fn sampled(
     registers: &mut Registers,
     space: &mut impl Space,
-    step: &ImageStep,
+    op: &ImageOp,
     image: &mut Image,
     (table, parts, mutation): (u64, Parts, Option<WaveMutation>),
 ) -> Result<(), ImageError> {
     let level = registers.level;
-    let words = std::array::from_fn(|index| registers.scalars[usize::from(step.sampler) + index]);
+    let words = std::array::from_fn(|index| registers.scalars[usize::from(op.sampler) + index]);
     let mut sampler = Sampler::new(level, words)?;
     if mutation == Some(WaveMutation::Unfiltered) {
         (sampler.mag_linear, sampler.min_linear) = (false, false);
     }
-    let lookup = match step.operation {
+    let lookup = match op.operation {
         Operation::Sample(lookup) | Operation::Gather(lookup) => lookup,
         _ => program::Lookup {
             has_offset: false,
@@ -255,9 +255,9 @@ pub(super) fn sampled(
             detail: Detail::Neighbours,
         },
     };
-    let coordinates = Coordinates::of(step, image.kind);
+    let coordinates = Coordinates::of(op, image.kind);
     let border = border(space, &sampler, image, table, level);
-    let normalized = !(sampler.unnormalized || step.unnormalized);
+    let normalized = !(sampler.unnormalized || op.unnormalized);
     let setup = Setup { sampler, border, lookup, coordinates, normalized };
     let (format, is_integer) = (image.format.plain, image.format.plain.is_integer());
     // What a lane writes may be another lane's coordinates' neighbour, so that all are read first.
@@ -265,8 +265,8 @@ pub(super) fn sampled(
     let last = &mut LastUnit::default();
     for lane in lanes(registers.exec()) {
         space.lane(lane);
-        let own = address(registers, step, lookup, coordinates, lane);
-        let (lod, raw) = setup.detail(registers, step, image, lane, &own);
+        let own = address(registers, op, lookup, coordinates, lane);
+        let (lod, raw) = setup.detail(registers, op, image, lane, &own);
         let mut place = setup.lookup(image, &own, lod);
         if mutation == Some(WaveMutation::WrongTexel) {
             place.coordinates[1] += if normalized { 1.0 / f64::from(image.size(0)[1]) } else { 1.0 };
@@ -278,8 +278,8 @@ pub(super) fn sampled(
                 _ => 0,
             })
         };
-        results[lane] = match step.operation {
-            Operation::Lod => masked(step.mask, [lod.to_bits(), raw.to_bits(), 0, 0]),
+        results[lane] = match op.operation {
+            Operation::Lod => masked(op.mask, [lod.to_bits(), raw.to_bits(), 0, 0]),
             Operation::Gather(_) => {
                 // Up to GFX8, texels of integers are gathered as if the nearest one were wanted (Mesa's
                 // `lower_gather4_integer`).
@@ -288,23 +288,23 @@ pub(super) fn sampled(
                         *coordinate += if normalized { 0.5 / f64::from(size) } else { 0.5 };
                     }
                 }
-                let component = step.mask.trailing_zeros().min(3) as usize;
+                let component = op.mask.trailing_zeros().min(3) as usize;
                 let found = place.gather(&mut Source { image, space, last }, &setup.sampler)?;
                 found.map(|values| select(values, image)[component])
             }
             _ => {
                 let values = place.sample(&mut Source { image, space, last }, &setup.sampler)?;
-                masked(step.mask, select(values, image))
+                masked(op.mask, select(values, image))
             }
         };
     }
-    let format = if lookup.compares || step.operation == Operation::Lod {
+    let format = if lookup.compares || op.operation == Operation::Lod {
         crate::buffer::format::Format { number: crate::buffer::format::Number::Float, ..format }
     } else {
         format
     };
     for lane in lanes(registers.exec()) {
-        write_components(registers, step.data, lane, results[lane], Some(format), parts);
+        write_components(registers, op.data, lane, results[lane], Some(format), parts);
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use amdgpu_descriptors::view::ImageKind;
 
-use crate::{image::texel::Texel, program::image::step::ImageStep, wave::registers::Registers};
+use crate::{image::texel::Texel, program::image::op::ImageOp, wave::registers::Registers};
 
 /// Coordinates of an image instruction, by the number of its dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,8 +16,8 @@ pub(crate) struct Coordinates {
 
 impl Coordinates {
     /// Returns the coordinates of an instruction; up to GFX9 they follow from the descriptor.
-    pub(crate) fn of(step: &ImageStep, kind: ImageKind) -> Self {
-        let number = step.dimension.unwrap_or(match (kind, step.has_layer) {
+    pub(crate) fn of(op: &ImageOp, kind: ImageKind) -> Self {
+        let number = op.dimension.unwrap_or(match (kind, op.has_layer) {
             (ImageKind::D1, _) | (ImageKind::D1Array, false) => 0,
             (ImageKind::D2, _) | (ImageKind::D2Array, false) => 1,
             (ImageKind::D3, _) => 2,

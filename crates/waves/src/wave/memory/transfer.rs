@@ -4,8 +4,8 @@ use super::access::{Local, Space};
 use crate::{
     outcome::Reason,
     program::{
+        decoded_inst::{LdsTransfer, LdsTransferAccess},
         source::M0,
-        step::{LdsTransfer, LdsTransferAccess},
     },
     watch::observer::Observer,
     wave::state::{Surroundings, Wave},
@@ -19,15 +19,15 @@ impl Wave {
     /// Source: AMD's guide to the Vega instruction set, "Memory Buffer Load to LDS".
     pub(crate) fn lds_transfer(
         &mut self,
-        step: &LdsTransfer,
+        op: &LdsTransfer,
         around: &mut Surroundings<'_, impl Observer>,
     ) -> Result<(), Reason> {
         let passed = self.registers.vectors.len();
         let first_shared = std::mem::replace(&mut self.registers.first_shared, usize::MAX);
         self.registers.vectors.push(Box::default());
-        let start = u64::from((self.registers.scalars[usize::from(M0)] & 0xffff).wrapping_add(step.offset));
+        let start = u64::from((self.registers.scalars[usize::from(M0)] & 0xffff).wrapping_add(op.offset));
         let place = |lane: usize| start + 4 * lane as u64;
-        if step.stores {
+        if op.stores {
             let mut local = Local { bytes: &mut *around.lds, observer: around.observer };
             for lane in self.active() {
                 local.lane(lane);
@@ -36,14 +36,14 @@ impl Wave {
                 self.registers.vectors[passed][lane] = u32::from_le_bytes(word);
             }
         }
-        let done = match &step.access {
+        let done = match &op.access {
             LdsTransferAccess::Buffer(buffer) => {
                 self.buffer(buffer, around);
                 Ok(())
             }
             LdsTransferAccess::Flat(flat) => self.flat(flat, around),
         };
-        if !step.stores {
+        if !op.stores {
             let mut local = Local { bytes: &mut *around.lds, observer: around.observer };
             for lane in self.active() {
                 local.lane(lane);

@@ -39,26 +39,26 @@ fn a_trace_has_every_instruction_of_its_wave_and_what_it_changed() {
         let one = Watch { trace: Some(TracedWaves::One { group: [2, 0, 0], wave: 0 }), ..Watch::default() };
         let run = watch_groups(level, &program, (3, wave.lanes()), &one, |_| false);
         let Outcome::Done(counters) = run.outcome else { panic!("{level}: {:?}", run.outcome) };
-        let steps: Vec<_> = run
+        let instructions: Vec<_> = run
             .events
             .iter()
             .map(|event| match event {
-                Event::Step(step) => step,
+                Event::Instruction(instruction) => instruction,
                 other => panic!("{other}"),
             })
             .collect();
-        assert_eq!(steps.len() as u64 * 3, counters.instructions, "{level}");
-        assert!(steps.iter().all(|step| (step.group, step.wave) == ([2, 0, 0], 0)));
+        assert_eq!(instructions.len() as u64 * 3, counters.instructions, "{level}");
+        assert!(instructions.iter().all(|instruction| (instruction.group, instruction.wave) == ([2, 0, 0], 0)));
         // The text is the program's, line by line, for it has no loops.
         let text = program.text();
-        for (step, line) in steps.iter().zip(text.lines()) {
-            assert!(line.ends_with(&step.text), "{level}: {line} is not {}", step.text);
+        for (instruction, line) in instructions.iter().zip(text.lines()) {
+            assert!(line.ends_with(&instruction.text), "{level}: {line} is not {}", instruction.text);
         }
-        let product = steps.iter().find(|step| step.text.starts_with("v_mul_u32_u24")).unwrap();
+        let product = instructions.iter().find(|instruction| instruction.text.starts_with("v_mul_u32_u24")).unwrap();
         let [Change::Vector { lanes, values, .. }] = &product.changes[..] else { panic!("{product}") };
         assert_eq!(lanes.count_ones(), wave.lanes());
         assert!((0..wave.lanes()).all(|lane| values[lane as usize] == 3 * (2 * wave.lanes() + lane)));
-        let store = steps.iter().find(|step| step.text.starts_with("buffer_store")).unwrap();
+        let store = instructions.iter().find(|instruction| instruction.text.starts_with("buffer_store")).unwrap();
         assert_eq!((store.exec.count_ones(), store.changes.len()), (wave.lanes() / 2, 0), "{level}: {store}");
         let all = Watch { trace: Some(TracedWaves::All), ..Watch::default() };
         let run = watch_groups(level, &program, (3, wave.lanes()), &all, |_| false);

@@ -9,9 +9,9 @@ use super::{
     sampler::{MipFilter, Reduction, Sampler},
 };
 
-/// The shape of the coordinates of an image.
+/// The dimensionality of the coordinates of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Shape {
+pub(crate) enum Dimensionality {
     /// One, two or three axes.
     Axes(u8),
     /// Two axes on a face.
@@ -36,7 +36,7 @@ pub(crate) trait Texels {
 /// A place to sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Lookup {
-    pub(crate) shape: Shape,
+    pub(crate) dimensionality: Dimensionality,
     /// Coordinates: fractions of the image, or texels.
     pub(crate) coordinates: [f64; 3],
     pub(crate) normalized: bool,
@@ -106,9 +106,9 @@ impl Lookup {
 
     /// Returns the texels of a level with their weights. Four texels of two axes come with the upper row first.
     fn footprint(&self, sampler: &Sampler, size: [u32; 3], blends: bool) -> Vec<Weighted> {
-        let axes = match self.shape {
-            Shape::Cube => return self.on_face(sampler, size[0], blends),
-            Shape::Axes(axes) => axes,
+        let axes = match self.dimensionality {
+            Dimensionality::Cube => return self.on_face(sampler, size[0], blends),
+            Dimensionality::Axes(axes) => axes,
         };
         let x = self.span(sampler, 0, size[0], blends);
         let y = if axes >= 2 { self.span(sampler, 1, size[1], blends) } else { Span::one(0) };

@@ -43,7 +43,7 @@ fn sampler(filter: u32, mip: u32, clamp: u32) -> Sampler {
 
 fn lookup(axes: u8, coordinates: [f64; 3], lod: f32) -> Lookup {
     Lookup {
-        shape: Shape::Axes(axes),
+        dimensionality: Dimensionality::Axes(axes),
         coordinates,
         normalized: true,
         layer: 0,
@@ -178,7 +178,7 @@ fn reductions_take_the_least_or_the_most() {
 #[test]
 fn cubes_blend_over_their_edges_and_corners() {
     let mut texels = Noise { size: [4, 4, 1], levels: 1 };
-    let cube = |x, y| Lookup { shape: Shape::Cube, face: 4, ..lookup(2, [x, y, 0.0], 0.0) };
+    let cube = |x, y| Lookup { dimensionality: Dimensionality::Cube, face: 4, ..lookup(2, [x, y, 0.0], 0.0) };
     let linear = sampler(1, 0, 2);
     // The left edge of +z touches the right edge of +x's opposite.
     let edge = cube(0.0, 0.125).sample(&mut texels, &linear).unwrap()[0];

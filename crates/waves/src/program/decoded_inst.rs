@@ -5,16 +5,16 @@ use crate::{
         kernel::{Narrow, NarrowCarry, Operation},
         scalar::{Combine, Scalar},
     },
-    matrix::step::MatrixStep,
+    matrix::op::MatrixOp,
     number::{mode::Mode, round::Direction},
-    program::{data::DataKind, image::step::ImageStep, lanes::Dpp, lanes::Sdwa},
+    program::{data::DataKind, image::op::ImageOp, lanes::Dpp, lanes::Sdwa},
 };
 
-/// An instruction and its length.
+/// A decoded instruction: its operation and its length.
 #[derive(Clone)]
-pub(crate) struct Step {
+pub(crate) struct DecodedInst {
     pub(crate) bytes: u8,
-    pub(crate) action: Action,
+    pub(crate) op: DecodedOp,
 }
 
 /// A place that a value is read from.
@@ -38,10 +38,10 @@ pub(crate) enum Condition {
     ExecZero(bool),
 }
 
-/// Action of an instruction. What is larger than a pointer is boxed, so that decoding moves two words from function to function, and a page
+/// The operation of an instruction. What is larger than a pointer is boxed, so that decoding moves two words from function to function, and a page
 /// of instructions takes a few kilobytes.
 #[derive(Clone)]
-pub(crate) enum Action {
+pub(crate) enum DecodedOp {
     Nothing,
     /// Forgets decoded instructions, because code may have changed.
     ForgetCode,
@@ -51,7 +51,7 @@ pub(crate) enum Action {
     BarrierSignal,
     BarrierWait,
     Branch(Condition, i64),
-    Scalar(Box<ScalarStep>),
+    Scalar(Box<ScalarOp>),
     SaveExec(Box<SaveExec>),
     Jump(Box<Jump>),
     Register(Box<HardwareRegister>),
@@ -74,17 +74,17 @@ pub(crate) enum Action {
     /// A dot product whose first two sources are not taken as they lie.
     Dot(Box<Packed>),
     Mix(Box<Mix>),
-    Matrix(Box<MatrixStep>),
-    Lane(Box<LaneStep>),
-    Lds(Box<LdsStep>),
-    Flat(Box<FlatStep>),
-    Buffer(Box<BufferStep>),
+    Matrix(Box<MatrixOp>),
+    Lane(Box<LaneOp>),
+    Lds(Box<LdsOp>),
+    Flat(Box<FlatOp>),
+    Buffer(Box<BufferOp>),
     LdsTransfer(Box<LdsTransfer>),
-    Image(Box<ImageStep>),
-    Graphics(Box<GraphicsStep>),
+    Image(Box<ImageOp>),
+    Graphics(Box<GraphicsOp>),
 }
 
-const _: () = assert!(size_of::<Action>() <= 16, "an action is a tag and a pointer");
+const _: () = assert!(size_of::<DecodedOp>() <= 16, "an operation is a tag and a pointer");
 
 /// A combination of EXEC with a source, whose old value is kept.
 #[derive(Clone)]
@@ -107,7 +107,7 @@ pub(crate) struct IndexMode {
 
 /// A scalar operation.
 #[derive(Clone)]
-pub(crate) struct ScalarStep {
+pub(crate) struct ScalarOp {
     pub(crate) function: Scalar,
     pub(crate) a: (Source, u8),
     pub(crate) b: (Source, u8),
@@ -339,7 +339,7 @@ pub(crate) struct Mix {
 
 /// Operations across lanes.
 #[derive(Clone)]
-pub(crate) struct LaneStep {
+pub(crate) struct LaneOp {
     pub(crate) kind: LaneKind,
     pub(crate) sources: [Source; 3],
     /// A VGPR, or the slot of a scalar register.
@@ -377,7 +377,7 @@ pub(crate) enum LaneKind {
 
 /// An LDS operation.
 #[derive(Clone)]
-pub(crate) struct LdsStep {
+pub(crate) struct LdsOp {
     pub(crate) kind: LdsKind,
     pub(crate) address: u16,
     pub(crate) data: [u16; 2],
@@ -428,7 +428,7 @@ pub(crate) enum MemoryKind {
 
 /// A FLAT, GLOBAL or SCRATCH operation.
 #[derive(Clone)]
-pub(crate) struct FlatStep {
+pub(crate) struct FlatOp {
     pub(crate) segment: Segment,
     pub(crate) kind: MemoryKind,
     /// The VGPR of the address; none for scratch without one, and for dwords that follow each other lane by lane.
@@ -441,7 +441,7 @@ pub(crate) struct FlatStep {
 
 /// A buffer operation.
 #[derive(Clone)]
-pub(crate) struct BufferStep {
+pub(crate) struct BufferOp {
     pub(crate) kind: MemoryKind,
     pub(crate) address: u16,
     pub(crate) data: u16,
@@ -468,13 +468,13 @@ pub(crate) struct LdsTransfer {
 
 #[derive(Clone)]
 pub(crate) enum LdsTransferAccess {
-    Buffer(BufferStep),
-    Flat(FlatStep),
+    Buffer(BufferOp),
+    Flat(FlatOp),
 }
 
 /// An instruction that only graphics shaders have.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum GraphicsStep {
+pub(crate) enum GraphicsOp {
     /// Sends registers to the fixed functions.
     Export { target: u8, enabled: u8, is_compressed: bool, is_last: bool, is_valid_mask: bool, sources: [u16; 4] },
     /// Interpolates an attribute: GFX6 to GFX10.3.

@@ -3,9 +3,9 @@
 use amdgpu_hw::GfxLevel;
 use amdgpu_isa::WaveSize;
 
-/// The shape of the waves of a dispatch.
+/// The configuration of the waves of a dispatch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Shape {
+pub(crate) struct WaveConfig {
     pub(crate) level: GfxLevel,
     pub(crate) wave: WaveSize,
     /// VGPRs that may be used, with shared ones.

@@ -7,7 +7,7 @@ pub(super) const MOST_ADDRESSES: usize = 16;
 
 /// An image operation.
 #[derive(Clone)]
-pub(crate) struct ImageStep {
+pub(crate) struct ImageOp {
     pub(crate) operation: Operation,
     /// VGPRs of the address, dword by dword.
     pub(crate) addresses: [u16; MOST_ADDRESSES],

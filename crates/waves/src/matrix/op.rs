@@ -4,7 +4,7 @@ use super::{element::Element, layout::Layout};
 
 /// A product of matrices A and B, added to C: D = A * B + C. C and D have 16 rows and columns.
 #[derive(Clone, Debug)]
-pub(crate) struct MatrixStep {
+pub(crate) struct MatrixOp {
     pub(super) layout: Layout,
     /// The columns of A, which are the rows of B.
     pub(super) depth: u32,
@@ -56,7 +56,7 @@ pub(super) struct Index {
     pub(super) key: u32,
 }
 
-impl MatrixStep {
+impl MatrixOp {
     /// Returns the number of elements of A in each row that registers hold.
     pub(super) fn stored_depth(&self) -> u32 {
         if self.index.is_some() { self.depth / 2 } else { self.depth }
