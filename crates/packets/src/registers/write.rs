@@ -316,7 +316,7 @@ impl RegisterWriter {
         Ok(())
     }
 
-    /// Returns the packets for the collected writes.
+    /// Returns the packets for the pending writes.
     pub fn packets(&self) -> impl Iterator<Item = SetRegisters<'_>> {
         self.runs.iter().enumerate().map(|(index, &(first, from))| {
             let to = self.runs.get(index + 1).map_or(self.values.len(), |next| next.1);
@@ -324,12 +324,12 @@ impl RegisterWriter {
         })
     }
 
-    /// Returns `true` if there are no collected writes.
+    /// Returns `true` if there are no pending writes.
     pub fn is_empty(&self) -> bool {
         self.runs.is_empty()
     }
 
-    /// Removes the collected writes, after they were recorded. The shadow keeps their values.
+    /// Clears the pending writes once they are recorded. The shadow keeps their values.
     pub fn clear(&mut self) {
         self.runs.clear();
         self.values.clear();

@@ -236,21 +236,21 @@ requests! {
     ModeObjGetProperties: "MODE_OBJ_GETPROPERTIES" = read_write(0xb9), 0xc020_64b9, query with addresses;
 }
 
-/// The kind of mode object of CRTCs.
+/// Object type of a CRTC (`DRM_MODE_OBJECT_CRTC`).
 pub const MODE_OBJECT_CRTC: u32 = 0xcccc_cccc;
-/// The kind of mode object of connectors.
+/// Object type of a connector (`DRM_MODE_OBJECT_CONNECTOR`).
 pub const MODE_OBJECT_CONNECTOR: u32 = 0xc0c0_c0c0;
-/// The kind of mode object of encoders.
+/// Object type of an encoder (`DRM_MODE_OBJECT_ENCODER`).
 pub const MODE_OBJECT_ENCODER: u32 = 0xe0e0_e0e0;
-/// The kind of mode object of properties.
+/// Object type of a property (`DRM_MODE_OBJECT_PROPERTY`).
 pub const MODE_OBJECT_PROPERTY: u32 = 0xb0b0_b0b0;
-/// The kind of mode object of framebuffers.
+/// Object type of a framebuffer (`DRM_MODE_OBJECT_FB`).
 pub const MODE_OBJECT_FB: u32 = 0xfbfb_fbfb;
-/// The kind of mode object of blobs.
+/// Object type of a blob (`DRM_MODE_OBJECT_BLOB`).
 pub const MODE_OBJECT_BLOB: u32 = 0xbbbb_bbbb;
-/// The kind of mode object of planes.
+/// Object type of a plane (`DRM_MODE_OBJECT_PLANE`).
 pub const MODE_OBJECT_PLANE: u32 = 0xeeee_eeee;
-/// The kind of mode object of the operations of planes' colour pipelines, since Linux 6.19.
+/// Object type of an operation of a plane's colour pipeline (`DRM_MODE_OBJECT_COLOROP`), since Linux 6.19.
 pub const MODE_OBJECT_COLOROP: u32 = 0xfafa_fafa;
 
 /// The kind of encoder for digital displays.
