@@ -49,7 +49,7 @@ pub use amdgpu_waves::Reach;
 pub use self::{
     engine::Engine,
     interface::{
-        caches::{CacheObserver, CacheOperation, Doubt, Ended, FrontCaches, Signal, WaitCondition},
+        caches::{CacheMisuse, CacheObserver, CacheOperation, Ended, FrontCaches, Signal, WaitCondition},
         environment::{Clock, Environment},
         ib::Ib,
         index_buffer::IndexBuffer,

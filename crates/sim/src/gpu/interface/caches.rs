@@ -37,12 +37,12 @@ pub struct CacheOperation {
     /// `true` if the prefetch parser of the graphics rings of GFX6 to GFX9 executes it, which does not wait for the micro engine.
     pub by_pfp: bool,
     /// Faults of the operation itself.
-    pub doubt: Option<Doubt>,
+    pub misuse: Option<CacheMisuse>,
 }
 
 /// The reason why a cache operation does not do what its bits say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
-pub enum Doubt {
+pub enum CacheMisuse {
     /// GFX8 and GFX9 execute only one of the two.
     #[error("TC_WB with TC_NC and TCL1 in one packet: the vector caches are not invalidated; use two packets")]
     Mixture,

@@ -4,7 +4,7 @@ use amdgpu_hw::GfxLevel;
 use amdgpu_packets::layout::records::pm4::{AcquireMem, EventWriteEop, ReleaseMem, SurfaceSync};
 use amdgpu_packets::pm4::{CoherCntl, Event, Gcr, TcActions};
 
-use crate::gpu::{CacheOperation, Doubt, FrontCaches, TargetCaches};
+use crate::gpu::{CacheMisuse, CacheOperation, FrontCaches, TargetCaches};
 
 impl CacheOperation {
     /// Returns the operation of ACQUIRE_MEM.
@@ -101,13 +101,13 @@ impl CacheOperation {
             operation.invalidate_l2 = tc;
             return operation;
         }
-        operation.doubt = match (tc, back, nc) {
-            (false, true, true) if tcl1 => Some(Doubt::Mixture),
-            (false, true, false) => Some(Doubt::WriteBackAlone),
-            (true, false, false) if !metadata => Some(Doubt::InvalidationAlone),
+        operation.misuse = match (tc, back, nc) {
+            (false, true, true) if tcl1 => Some(CacheMisuse::Mixture),
+            (false, true, false) => Some(CacheMisuse::WriteBackAlone),
+            (true, false, false) if !metadata => Some(CacheMisuse::InvalidationAlone),
             _ => None,
         };
-        if operation.doubt == Some(Doubt::Mixture) {
+        if operation.misuse == Some(CacheMisuse::Mixture) {
             operation.fronts = FrontCaches::empty();
         }
         operation.write_back_l2 = back && (tc || nc);
@@ -117,9 +117,9 @@ impl CacheOperation {
 
     fn of_gcr(gcr: Gcr) -> Self {
         let (invalidate_l2, write_back_l2) = (gcr.contains(Gcr::GL2_INVALIDATE), gcr.contains(Gcr::GL2_WRITE_BACK));
-        let doubt = match (gcr.contains(Gcr::GLM_WRITE_BACK), gcr.contains(Gcr::GLM_INVALIDATE)) {
-            (true, false) => Some(Doubt::MetadataWriteBackAlone),
-            _ if invalidate_l2 && !write_back_l2 => Some(Doubt::DirtyLines),
+        let misuse = match (gcr.contains(Gcr::GLM_WRITE_BACK), gcr.contains(Gcr::GLM_INVALIDATE)) {
+            (true, false) => Some(CacheMisuse::MetadataWriteBackAlone),
+            _ if invalidate_l2 && !write_back_l2 => Some(CacheMisuse::DirtyLines),
             _ => None,
         };
         let mut fronts = FrontCaches::empty();
@@ -127,7 +127,7 @@ impl CacheOperation {
         fronts.set(FrontCaches::SCALAR, gcr.contains(Gcr::GLK_INVALIDATE));
         fronts.set(FrontCaches::INSTRUCTIONS, gcr.intersects(Gcr::GLI_FIRST_LAST));
         fronts.set(FrontCaches::ARRAY, gcr.contains(Gcr::GL1_INVALIDATE));
-        Self { write_back_l2, invalidate_l2, fronts, doubt, ..Self::default() }
+        Self { write_back_l2, invalidate_l2, fronts, misuse, ..Self::default() }
     }
 }
 

@@ -20,9 +20,9 @@ const MOST_JOBS: u64 = 4096;
 
 /// The last job of each ring that is over. Jobs of a ring end in order.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Over(BTreeMap<u32, u64>);
+pub(crate) struct RetiredJobs(BTreeMap<u32, u64>);
 
-impl Over {
+impl RetiredJobs {
     /// Adds a job, and those before it on its ring.
     pub(super) fn add(&mut self, ring: u32, job: u64) {
         let last = self.0.entry(ring).or_default();
@@ -51,7 +51,7 @@ pub(crate) struct Submitted {
     /// The jobs that it depends on; 0 stands for work that is no job or is forgotten.
     pub(crate) dependencies: Vec<u64>,
     /// The jobs that were over when it was submitted, as far as the CPU knew.
-    pub(crate) known: Arc<Over>,
+    pub(crate) known: Arc<RetiredJobs>,
     /// `true` if it is one of several that run together, and order themselves.
     pub(crate) is_in_gang: bool,
     /// `true` if the CPU can poll a number that the end of the job stores.
@@ -73,7 +73,7 @@ pub(super) struct Started {
     pub(super) ring: u32,
     pub(super) vm: Option<u64>,
     /// The jobs that were over before it started.
-    over: Over,
+    over: RetiredJobs,
     is_in_gang: bool,
     is_polled: bool,
 }
@@ -91,7 +91,7 @@ impl Jobs {
     /// Source: Linux 6.12 `amdgpu_ib.c`, `amdgpu_ib_schedule`: the ring waits for the job before if this one has a dependency or if its
     /// address space needs a flush. A ring with the compute VM bug always waits.
     pub(super) fn start(&mut self, job: u64, new: &Submitted, knowledge: &Knowledge, always_waits: bool) -> bool {
-        let mut over = Over::clone(&new.known);
+        let mut over = RetiredJobs::clone(&new.known);
         for dependency in &new.dependencies {
             match self.started.get(dependency) {
                 Some(started) => {
@@ -153,8 +153,8 @@ impl Jobs {
 /// The jobs that have ended, and those of which the CPU knows it.
 #[derive(Debug, Default)]
 pub(super) struct Knowledge {
-    ended: Mutex<Over>,
-    of_cpu: Mutex<Over>,
+    ended: Mutex<RetiredJobs>,
+    of_cpu: Mutex<RetiredJobs>,
     /// The number of changes to address spaces.
     mappings: AtomicU64,
     /// `true` if fences have left the device, and can be polled where the kernel does not see it.
@@ -163,7 +163,7 @@ pub(super) struct Knowledge {
 
 impl Knowledge {
     /// Returns the jobs of which the CPU knows that they are over, for a submission. One that depends on what `is_forgotten` knows all.
-    pub(super) fn known(&self, is_forgotten: bool) -> Over {
+    pub(super) fn known(&self, is_forgotten: bool) -> RetiredJobs {
         let has_leaked = self.has_leaked.load(Ordering::Relaxed);
         if is_forgotten || has_leaked { self.ended.lock().clone() } else { self.of_cpu.lock().clone() }
     }

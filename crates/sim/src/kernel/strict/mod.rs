@@ -17,7 +17,7 @@
 //! * CP DMA of GFX6 and of MEC is in order with packets, because RADV does not wait for it there;
 //! * a job overlaps with the dispatches and draws of the one before it on its ring, but not with other work of it, and its cache
 //!   operations act on them;
-//! * what has ended is over for all that the CPU submits after it has waited for anything, see [`Over`];
+//! * what has ended is over for all that the CPU submits after it has waited for anything, see [`RetiredJobs`];
 //! * the end of a job flushes the caches of metadata with those of colour and depth;
 //! * a wait for vertex shaders is taken for one for the whole draw, and draws are in order among themselves;
 //! * the registers of the arguments of draws may be left as they were, for shaders have arguments that they do not read, and those of
@@ -53,7 +53,7 @@ use parking_lot::Mutex;
 
 pub(crate) use self::{
     ahead::Ahead,
-    jobs::{Over, Submitted},
+    jobs::{RetiredJobs, Submitted},
     view::Checked,
 };
 pub use self::{
@@ -128,7 +128,7 @@ impl Caches {
 
     /// Returns the jobs of which the CPU knows that they are over, for a submission. One that depends on a fence that is forgotten knows
     /// all.
-    pub(crate) fn known(&self, is_forgotten: bool) -> Over {
+    pub(crate) fn known(&self, is_forgotten: bool) -> RetiredJobs {
         self.knowledge.known(is_forgotten)
     }
 

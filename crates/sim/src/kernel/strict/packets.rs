@@ -120,8 +120,8 @@ impl World {
 
     fn operate(&mut self, operation: CacheOperation, at: &At) -> Vec<Hazard> {
         let mut hazards = Vec::new();
-        if let Some(doubt) = operation.doubt {
-            hazards.extend(at.hazard(HazardKind::Submission, None, &format!("a valid combination: {doubt}")));
+        if let Some(misuse) = operation.misuse {
+            hazards.extend(at.hazard(HazardKind::Submission, None, &format!("a valid combination: {misuse}")));
         }
         let Some(job) = self.job(at.job) else { return hazards };
         // radeonsi lets PFP wait afterwards on GFX7, and both are known to work.

@@ -157,7 +157,7 @@ impl QueueState {
                 continue;
             }
             if !self.is_hung() && self.has_lost_vram() {
-                self.lose();
+                self.mark_lost();
             }
             let is_whole = evicted == parts.pools.evicted() || self.restore(&mut evicted);
             let write = self.doorbell();
@@ -198,7 +198,7 @@ impl QueueState {
     }
 
     /// Hangs until the queue is freed, because a reset of the GPU lost its memory: pending work is lost.
-    fn lose(&self) {
+    fn mark_lost(&self) {
         self.is_hung.store(true, Ordering::Release);
         self.parts.slot.cancel();
         self.board.events.wake_all();

@@ -81,9 +81,15 @@ fn depth_data(element: usize, samples: usize) -> MetaEquation9 {
 }
 
 /// Up to 8 bits of pipes or render backends.
-type Few = [CoordTerm; 8];
+type SelectorBits = [CoordTerm; 8];
 
-fn pipe_equation(chip: &Chip, image: &MetaImage, mut data: MetaEquation9, samples: usize, pipes: usize) -> Few {
+fn pipe_equation(
+    chip: &Chip,
+    image: &MetaImage,
+    mut data: MetaEquation9,
+    samples: usize,
+    pipes: usize,
+) -> SelectorBits {
     let mode = image.mode;
     let block_bits = mode.block_bits(chip) as usize;
     let color = image.kind == MetaKind::Dcc;
@@ -104,7 +110,7 @@ fn pipe_equation(chip: &Chip, image: &MetaImage, mut data: MetaEquation9, sample
             start += 1;
         }
     }
-    let mut equation = Few::default();
+    let mut equation = SelectorBits::default();
     for (pipe, term) in equation.iter_mut().enumerate().take(pipes) {
         *term = data.bits[INTERLEAVE + start + pipe];
     }
@@ -132,11 +138,11 @@ fn pipe_equation(chip: &Chip, image: &MetaImage, mut data: MetaEquation9, sample
     equation
 }
 
-fn backend_equation(per_engine: u32, engines: u32) -> Few {
+fn backend_equation(per_engine: u32, engines: u32) -> SelectorBits {
     // Render backends alternate every 16 pixels, or every 32 with one backend per engine.
     let region = if per_engine == 0 { 5 } else { 4 };
     let (mut x, mut y) = (region, region);
-    let mut equation = Few::default();
+    let mut equation = SelectorBits::default();
     let total = (per_engine + engines) as usize;
     let mut start = 0;
     if engines > 0 && per_engine == 1 {

@@ -15,7 +15,7 @@ use crate::{
             shadow::Shadow,
             work::Meter,
         },
-        strict::Over,
+        strict::RetiredJobs,
         sync::fence::Fence,
     },
 };
@@ -50,7 +50,7 @@ pub(crate) struct Job {
     /// `true` if the job is already on the hardware ring, after the running job: it no longer sees errors of its entity.
     pub(crate) is_on_the_ring: bool,
     /// The work that the CPU knew to be over when it submitted the job, in the strict mode.
-    pub(crate) known: Option<Arc<Over>>,
+    pub(crate) known: Option<Arc<RetiredJobs>>,
     /// `true` if its process was killed while it was queued: it does not run.
     pub(crate) is_killed: bool,
 }

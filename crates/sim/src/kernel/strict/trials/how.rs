@@ -101,8 +101,8 @@ pub(super) fn changes(deed: Deed, at: &At, world: &mut World) -> Vec<Change> {
             }
             let has_bit = matches!(at.level, GfxLevel::Gfx8 | GfxLevel::Gfx9) && !at.is_at_the_end_of_the_pipe();
             if has_bit && operation.write_back_l2 && !operation.invalidate_l2 {
-                let doubt = Some(crate::gpu::Doubt::WriteBackAlone);
-                let without = crate::gpu::CacheOperation { write_back_l2: false, doubt, ..operation };
+                let misuse = Some(crate::gpu::CacheMisuse::WriteBackAlone);
+                let without = crate::gpu::CacheOperation { write_back_l2: false, misuse, ..operation };
                 all.push((Lost::WriteBackL2, How::Changed("without TC_NC"), Some(Deed::Operation(without))));
             }
         }
