@@ -365,7 +365,7 @@ fn target(arguments: &RunArguments) -> Result<Target, Exit> {
         complain(&error);
         Exit::Invalid
     })?;
-    Ok(target.with_peers_told_by(arguments.child.peers_told_by.clone()))
+    Ok(target.with_peers_measured_by(arguments.child.peers_measured_by.clone()))
 }
 
 /// Returns the GPU that the arguments name, if they allow to test it at a level.
@@ -573,7 +573,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn children_are_told_of_the_target_and_not_of_the_report() {
+    fn children_get_the_target_and_not_the_report() {
         let given = [
             "amdgpu-smoke",
             "--sim",

@@ -358,7 +358,7 @@ pub(crate) struct ChildArguments {
 
     /// The GPU whose run measures the copies between all GPUs.
     #[arg(long, hide = true, value_name = "GPU")]
-    pub(crate) peers_told_by: Option<String>,
+    pub(crate) peers_measured_by: Option<String>,
 
     /// Faults to provoke in children, each with the check it applies to.
     #[arg(long, hide = true, value_name = "ID=TROUBLE", value_parser = trouble)]

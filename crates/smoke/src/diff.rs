@@ -263,7 +263,7 @@ fn checks(old: &Read, new: &Read, say: &mut impl FnMut(Kind, &'static str, Strin
                 say(
                     Kind::Changed,
                     "check",
-                    format!("{id}: not in the old report, then {}: {}", is.word.name(), is.detail),
+                    format!("{id}: not in the old report, then {}: {}", is.status.name(), is.detail),
                 );
             }
             continue;
@@ -271,17 +271,17 @@ fn checks(old: &Read, new: &Read, say: &mut impl FnMut(Kind, &'static str, Strin
         compared += 1;
         let kind = match (was.is_failure(), is.is_failure()) {
             (false, true) => Some(Kind::Regression),
-            (true, false) if is.word == Status::Skip => Some(Kind::Changed),
+            (true, false) if is.status == Status::Skip => Some(Kind::Changed),
             (true, false) => Some(Kind::Fixed),
-            _ if was.word == is.word => None,
+            _ if was.status == is.status => None,
             // A warning is new, or a check that passed is not made any more.
-            (false, false) if was.word == Status::Pass => Some(Kind::Regression),
-            (false, false) if was.word != Status::Skip && is.word == Status::Pass => Some(Kind::Fixed),
+            (false, false) if was.status == Status::Pass => Some(Kind::Regression),
+            (false, false) if was.status != Status::Skip && is.status == Status::Pass => Some(Kind::Fixed),
             _ => Some(Kind::Changed),
         };
         if let Some(kind) = kind {
             let detail = if is.detail.is_empty() { String::new() } else { format!(": {}", is.detail) };
-            say(kind, "check", format!("{id}: {}, then {}{detail}", was.word.name(), is.word.name()));
+            say(kind, "check", format!("{id}: {}, then {}{detail}", was.status.name(), is.status.name()));
         }
         duration(id, was, is, say);
     }
@@ -302,7 +302,7 @@ fn checks(old: &Read, new: &Read, say: &mut impl FnMut(Kind, &'static str, Strin
 fn duration(id: &str, was: &CheckResult, is: &CheckResult, say: &mut impl FnMut(Kind, &'static str, String)) {
     const FACTOR: u32 = 3;
     const LEAST: std::time::Duration = std::time::Duration::from_millis(100);
-    let has_run = |result: &CheckResult| matches!(result.word, Status::Pass | Status::Warn | Status::DmesgWarn);
+    let has_run = |result: &CheckResult| matches!(result.status, Status::Pass | Status::Warn | Status::DmesgWarn);
     if !has_run(was) || !has_run(is) {
         return;
     }

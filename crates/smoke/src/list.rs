@@ -44,14 +44,14 @@ pub(crate) fn deeper(level: Level, filter: Option<&Filter>) -> Option<String> {
         ips.into_iter().flat_map(|(ip, count)| (0..count).map(move |index| Ring { ip, index })).collect();
     let choice = Choice { filter: filter.cloned(), ..Choice::default() };
     let steps = plan::plan(&rings, Level::Destructive, &choice);
-    let told = Level::ALL.into_iter().filter(|deeper| *deeper > level).filter_map(|deeper| {
+    let counts = Level::ALL.into_iter().filter(|deeper| *deeper > level).filter_map(|deeper| {
         let checks: HashSet<_> =
             steps.iter().filter(|step| step.check.level == deeper).map(|step| step.check.id).collect();
         let fit = if checks.len() == 1 { "check fits" } else { "checks fit" };
         (!checks.is_empty()).then(|| format!("{} {fit} at --level {}", checks.len(), deeper.name()))
     });
-    let told = told.collect::<Vec<_>>().join(", ");
-    (!told.is_empty()).then(|| format!("{told}."))
+    let counts = counts.collect::<Vec<_>>().join(", ");
+    (!counts.is_empty()).then(|| format!("{counts}."))
 }
 
 fn chosen(level: Level, filter: Option<&Filter>) -> impl Iterator<Item = &'static Check> {

@@ -127,10 +127,10 @@ fn together(arguments: &RunArguments, given: &[OsString], gpus: &[One], interrup
         }
     }
     let mut exits = Vec::new();
-    let mut is_told = false;
+    let mut is_passed_on = false;
     while let Some((_, child, _)) = running.first_mut() {
-        if interrupted.load(Ordering::Acquire) && !is_told {
-            is_told = true;
+        if interrupted.load(Ordering::Acquire) && !is_passed_on {
+            is_passed_on = true;
             // A terminal's interrupt goes to this process alone, since each child is a group of its own.
             for (_, child, _) in &running {
                 let _ = kill(Pid::from_raw(child.id().cast_signed()), Signal::SIGINT);
@@ -149,8 +149,8 @@ fn together(arguments: &RunArguments, given: &[OsString], gpus: &[One], interrup
     }
     line("");
     for (gpu, code) in &exits {
-        let told = code.map_or_else(|| "killed by a signal".to_owned(), |code| format!("exit status {code}"));
-        line(&format!("{}: {told}", gpu.name));
+        let ending = code.map_or_else(|| "killed by a signal".to_owned(), |code| format!("exit status {code}"));
+        line(&format!("{}: {ending}", gpu.name));
     }
     after_troubles(worst(&exits.iter().map(|(_, code)| *code).collect::<Vec<_>>()), &troubles)
 }
@@ -181,7 +181,7 @@ fn start(arguments: &RunArguments, given: &[OsString], gpu: &One, all: &[One]) -
             command.args(known.map(|chip| format!("--beside={chip}")));
         }
         Some((first, _)) if first.name != gpu.name => {
-            command.arg(format!("--peers-told-by={}", first.name));
+            command.arg(format!("--peers-measured-by={}", first.name));
         }
         _ => {}
     }

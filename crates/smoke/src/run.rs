@@ -194,19 +194,19 @@ pub(crate) fn in_context(
     result.peers = test.take_peers();
     result.tested = test.take_tested();
     let mut lost = None;
-    if result.word.is_bad() {
+    if result.status.is_bad() {
         let mut evidence = test.evidence_since(&before);
         if let Some(own) = result.evidence.take() {
             (evidence.difference, evidence.refusal, evidence.cells) = (own.difference, own.refusal, own.cells);
         }
         result.evidence = (!evidence.is_empty()).then(|| Box::new(evidence));
         lost = test.lost();
-    } else if !is_destructive && result.word == Status::Pass {
+    } else if !is_destructive && result.status == Status::Pass {
         lost = test.lost();
         if lost.is_some() {
-            result.word = Status::Fail;
+            result.status = Status::Fail;
         } else if let Some(fault) = test.fault_since(&before) {
-            result.word = Status::Warn;
+            result.status = Status::Warn;
             result.detail = format!("{}; {fault}", result.detail);
         }
     }
@@ -214,8 +214,8 @@ pub(crate) fn in_context(
         result.detail = format!("{}; {why}", result.detail);
     }
     if let [first, more @ ..] = &test.target.hazards().get(hazards..).unwrap_or_default() {
-        if !result.word.is_bad() {
-            result.word = Status::Fail;
+        if !result.status.is_bad() {
+            result.status = Status::Fail;
         }
         result.detail = format!("{}; {first}; {} more hazards", result.detail, more.len());
     }
@@ -246,7 +246,7 @@ fn message(payload: &(dyn Any + Send)) -> String {
 }
 
 pub(crate) fn judged(id: &str, start: Instant, outcome: Result<String, Broken>) -> CheckResult {
-    let result = |word, detail: String| CheckResult::new(id, word, detail, start.elapsed());
+    let result = |status, detail: String| CheckResult::new(id, status, detail, start.elapsed());
     match outcome {
         Ok(detail) => result(Status::Pass, detail),
         Err(Broken::Stopped(Stop::Fail(failure))) => {
@@ -295,23 +295,23 @@ impl Report {
 mod tests {
     use super::*;
 
-    fn word(body: impl FnOnce() -> Outcome) -> (Status, String) {
+    fn status(body: impl FnOnce() -> Outcome) -> (Status, String) {
         let result = judged("a.check", Instant::now(), shielded(body));
-        (result.word, result.detail)
+        (result.status, result.detail)
     }
 
     #[test]
     fn every_way_to_end_has_its_word() {
-        assert_eq!(word(|| Ok("figures".to_owned())), (Status::Pass, "figures".to_owned()));
-        assert_eq!(word(|| crate::result::outcome::fail("evidence")), (Status::Fail, "evidence".to_owned()));
-        assert_eq!(word(|| crate::result::outcome::skip("reason")), (Status::Skip, "reason".to_owned()));
+        assert_eq!(status(|| Ok("figures".to_owned())), (Status::Pass, "figures".to_owned()));
+        assert_eq!(status(|| crate::result::outcome::fail("evidence")), (Status::Fail, "evidence".to_owned()));
+        assert_eq!(status(|| crate::result::outcome::skip("reason")), (Status::Skip, "reason".to_owned()));
     }
 
     #[test]
     fn a_panic_is_a_crash_of_the_check_and_not_of_the_program() {
         std::panic::set_hook(Box::new(|_| {}));
-        assert_eq!(word(|| panic!("at byte {}", 7)), (Status::Crash, "at byte 7".to_owned()));
-        assert_eq!(word(|| panic!("plain")), (Status::Crash, "plain".to_owned()));
+        assert_eq!(status(|| panic!("at byte {}", 7)), (Status::Crash, "at byte 7".to_owned()));
+        assert_eq!(status(|| panic!("plain")), (Status::Crash, "plain".to_owned()));
         let _ = std::panic::take_hook();
     }
 }

@@ -48,12 +48,12 @@ fn results(report: &Value) -> impl Iterator<Item = (&str, &str, &str)> {
 fn passes(chip: &str) {
     let output = output(&["--sim", chip, "--json"]);
     let report = json(&output);
-    let bad: Vec<_> = results(&report).filter(|(_, word, _)| !["pass", "skip"].contains(word)).collect();
+    let bad: Vec<_> = results(&report).filter(|(_, status, _)| !["pass", "skip"].contains(status)).collect();
     assert_eq!(bad, [], "{chip}");
     assert_eq!(code(&output), 0, "{chip}: {}", stderr(&output));
     assert_eq!(report["gpu"]["simulated"], true);
     assert_eq!(report["gpu"]["stand_in"], false, "{chip}: the simulator is taken for a kernel that only pretends");
-    let passed: Vec<_> = results(&report).filter(|&(_, word, _)| word == "pass").map(|(id, ..)| id).collect();
+    let passed: Vec<_> = results(&report).filter(|&(_, status, _)| status == "pass").map(|(id, ..)| id).collect();
     let rings = report["gpu"]["rings"].as_array().unwrap();
     assert!(rings.len() >= 3, "{chip}: only {rings:?}");
     for ring in rings.iter().map(|ring| ring.as_str().unwrap()) {
@@ -181,10 +181,10 @@ fn copies_of_all_sizes_and_the_bar_are_measured() {
         assert_eq!(code(&output), 0, "{chip}: {}", stdout(&output));
         let report = json(&output);
         let all: Vec<_> = results(&report).collect();
-        let told = |id: &str| all.iter().find(|result| result.0 == id).map(|result| (result.1, result.2));
-        let Some(("pass", sizes)) = told("bandwidth.sizes.sdma0") else { panic!("{chip}: {all:?}") };
+        let result = |id: &str| all.iter().find(|result| result.0 == id).map(|result| (result.1, result.2));
+        let Some(("pass", sizes)) = result("bandwidth.sizes.sdma0") else { panic!("{chip}: {all:?}") };
         assert!(sizes.starts_with("up ") && sizes.contains("4 KiB ") && sizes.contains("; down "), "{sizes}");
-        let Some(("pass", bar)) = told("bandwidth.bar") else { panic!("{chip}: {all:?}") };
+        let Some(("pass", bar)) = result("bandwidth.bar") else { panic!("{chip}: {all:?}") };
         assert!(bar.starts_with("stores ") && bar.contains("/s, loads "), "{bar}");
     }
 }
@@ -230,13 +230,13 @@ fn the_report_in_json_follows_its_schema() {
     assert!(heap["size"].is_u64() && heap["flags"].is_array() && heap["kind"].is_string(), "{heap}");
     let memory_type = &gpu["memory_types"][0];
     assert!(memory_type["heap"].is_u64() && memory_type["properties"].is_array(), "{memory_type}");
-    for (id, word, _) in results(&report) {
+    for (id, status, _) in results(&report) {
         assert!(id.starts_with("inventory."), "{id} is more than inventory");
-        assert!(["pass", "skip"].contains(&word), "{id}: {word}");
+        assert!(["pass", "skip"].contains(&status), "{id}: {status}");
     }
     assert!(report["results"][0]["ms"].is_number());
     let counted: u64 =
-        ["pass", "fail", "skip", "crash"].iter().map(|word| report["summary"][word].as_u64().unwrap()).sum();
+        ["pass", "fail", "skip", "crash"].iter().map(|status| report["summary"][status].as_u64().unwrap()).sum();
     assert_eq!(counted, results(&report).count() as u64);
 }
 
@@ -411,18 +411,18 @@ fn on_a_kernel_that_executes_nothing_every_failure_says_so() {
         assert_eq!(report["gpu"]["stand_in"], true, "{chip}");
         assert_eq!(report["aborted"], false, "{chip}");
         let mut failed = 0;
-        for (id, word, detail) in results(&report) {
-            assert!(["pass", "fail", "skip"].contains(&word), "{chip}: {id}: {word}: {detail}");
-            if word == "fail" {
+        for (id, status, detail) in results(&report) {
+            assert!(["pass", "fail", "skip"].contains(&status), "{chip}: {id}: {status}: {detail}");
+            if status == "fail" {
                 failed += 1;
                 assert!(detail.contains("nothing executed"), "{chip}: {id}: {detail}");
             }
             let runs_jobs = ["exec.", "order.", "shader.", "draw."].iter().any(|group| id.starts_with(group));
             let wants_context = runs_jobs || id == "leak.objects";
-            assert_eq!(word == "fail", wants_context, "{chip}: {id}: {word}");
+            assert_eq!(status == "fail", wants_context, "{chip}: {id}: {status}");
         }
         assert!(failed > 0, "{chip}");
-        let passed: Vec<_> = results(&report).filter(|&(_, word, _)| word == "pass").map(|(id, ..)| id).collect();
+        let passed: Vec<_> = results(&report).filter(|&(_, status, _)| status == "pass").map(|(id, ..)| id).collect();
         for id in ["inventory.open", "inventory.heaps", "va.windows", "bo.create", "bo.map", "memory.types"] {
             assert!(passed.contains(&id), "{chip}: {id} did not pass");
         }

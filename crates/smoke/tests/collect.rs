@@ -215,7 +215,7 @@ fn a_program_without_sqlite_says_how_to_get_it() {
 }
 
 #[test]
-fn reports_of_this_program_name_their_machine_only_as_they_are_told() {
+fn reports_of_this_program_name_their_machine_only_as_asked() {
     let scratch = Scratch::new("named");
     let filter = ["--sim", "navi21", "--filter", r"^bo\.map$"];
     for (file, more) in

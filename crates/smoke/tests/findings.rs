@@ -55,8 +55,8 @@ fn a_bundle_replays_and_names_its_checks() {
     assert_eq!(chosen.status.code(), Some(0), "{chosen:?}");
     let missing = output(&["--replay", &bundle, "--check", "bo.map"]);
     assert_eq!(missing.status.code(), Some(79));
-    let told = String::from_utf8_lossy(&missing.stderr).into_owned();
-    assert!(told.contains("no recording of \"bo.map\"; it has bo.metadata, inventory.clock, "), "{told}");
+    let text = String::from_utf8_lossy(&missing.stderr).into_owned();
+    assert!(text.contains("no recording of \"bo.map\"; it has bo.metadata, inventory.clock, "), "{text}");
     let both = output(&[&broken[..], &["^inventory", "--bundle", &bundle]].concat());
     assert_eq!(both.status.code(), Some(0), "{both:?}");
     let several = output(&["--replay", &bundle]);

@@ -27,23 +27,23 @@ fn broken(error: &str, more: &[&str]) -> (Option<i32>, String, Value) {
 
 #[test]
 fn an_uncorrectable_error_fails_its_check_and_names_the_counter() {
-    for (error, rule, told) in [
+    for (error, rule, expected) in [
         ("ras-uncorrectable", "ras-uncorrectable", "new uncorrectable RAS error: ras/umc_err_count ue 0, then "),
         ("aer-fatal", "aer-fatal", "new fatal PCIe error: aer_dev_fatal of 0000:03:00.0 0, then "),
     ] {
         let (status, text, result) = broken(error, &[]);
         assert_eq!((status, &result["status"]), (Some(98), &"fail".into()), "{text}");
         assert_eq!(result["hardware"]["events"][0]["rule"], rule, "{result:#}");
-        assert!(result["detail"].as_str().unwrap().contains(told), "{result:#}");
+        assert!(result["detail"].as_str().unwrap().contains(expected), "{result:#}");
         // At the check and in the summary.
-        assert!(text.matches(told).count() >= 3, "{text}");
+        assert!(text.matches(expected).count() >= 3, "{text}");
         assert!(text.contains("--- hardware ---\nexec.nop.gfx0: new "), "{text}");
     }
 }
 
 #[test]
 fn other_events_are_warnings_unless_they_are_to_fail() {
-    for (error, rule, told) in [
+    for (error, rule, expected) in [
         ("ras-correctable", "ras-correctable", "new corrected RAS error: ras/umc_err_count ce 0, then "),
         ("aer-nonfatal", "aer-nonfatal", "new uncorrectable PCIe error, not fatal: aer_dev_nonfatal of "),
         ("aer-correctable", "aer-correctable", "new corrected PCIe error: aer_dev_correctable of "),
@@ -53,7 +53,7 @@ fn other_events_are_warnings_unless_they_are_to_fail() {
         let (status, text, result) = broken(error, &[]);
         assert_eq!((status, &result["status"]), (Some(0), &"warn".into()), "{text}");
         assert_eq!(result["hardware"]["events"][0]["rule"], rule, "{result:#}");
-        assert!(text.contains(told), "{text}");
+        assert!(text.contains(expected), "{text}");
         let (status, text, result) = broken(error, &["--strict-hardware"]);
         assert_eq!((status, &result["status"]), (Some(98), &"fail".into()), "{text}");
     }
@@ -73,7 +73,7 @@ fn a_healthy_gpu_has_figures_and_no_events() {
 }
 
 #[test]
-fn the_sources_are_told_once_with_those_that_are_missing() {
+fn the_sources_are_listed_once_with_those_that_are_missing() {
     let text = stdout(&output(&["--sim", "renoir", "--filter", r"^(va|bo)\."]));
     let lines: Vec<_> = text.lines().filter(|line| line.starts_with("Watched around each check: ")).collect();
     assert_eq!(
@@ -95,10 +95,10 @@ fn every_format_has_the_events_and_the_figures() {
     let run = ["--sim", "navi21", "--mutate", "ras-correctable", "--filter", NOP, &tap, &jsonl];
     let run = output(&[&run[..], &["--junit", &junit, "--html", &html, "--igt-results", &igt]].concat());
     assert_eq!(run.status.code(), Some(0), "{run:?}");
-    let told = "new corrected RAS error: ras/umc_err_count ce 0, then ";
+    let expected = "new corrected RAS error: ras/umc_err_count ce 0, then ";
     for name in ["r.tap", "r.xml", "r.html", "igt/results.json"] {
         let text = scratch.read(name);
-        assert!(text.contains(told), "{name}: {text}");
+        assert!(text.contains(expected), "{name}: {text}");
         let figures =
             if name == "r.html" { "aria-label=\"Temperature, power and clock during the run\"" } else { "edge " };
         assert!(text.contains(figures), "{name}: {text}");

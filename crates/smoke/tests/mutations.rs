@@ -74,14 +74,14 @@ fn tried(mutant: Option<Mutant>, check: &str) -> CheckResult {
     let report = run(&target.unwrap(), &options, &mut ());
     // Some mistakes keep the GPU from being opened.
     let result = report.results.first().unwrap_or_else(|| panic!("{check} did not run: {report:?}"));
-    assert_eq!(Exit::of(&report) == Exit::Pass, result.word == Status::Pass, "{report:?}");
+    assert_eq!(Exit::of(&report) == Exit::Pass, result.status == Status::Pass, "{report:?}");
     result.clone()
 }
 
 #[test]
-fn a_wrong_shader_is_told_by_its_lane_and_its_instructions() {
+fn a_wrong_shader_is_reported_by_its_lane_and_its_instructions() {
     let result = tried(Some(Mutant { mutation: Mutation::LostStore, ip: None }), "shader.ids.gfx0");
-    assert_eq!(result.word, Status::Fail, "{}", result.detail);
+    assert_eq!(result.status, Status::Fail, "{}", result.detail);
     for part in ["lane 7 of wave 0 of group 0 (wave32)", "stored by `", "_store_dword", "after `", "v_lshlrev_b32"] {
         assert!(result.detail.contains(part), "{part}: {}", result.detail);
     }
@@ -100,12 +100,12 @@ fn the_intended_check_finds_each_mistake() {
         let check = intended(mutant);
         if honest.insert(check.clone()) {
             let result = tried(None, &check);
-            assert_eq!((&*result.id, result.word), (&*check, Status::Pass), "without a mistake: {}", result.detail);
+            assert_eq!((&*result.id, result.status), (&*check, Status::Pass), "without a mistake: {}", result.detail);
         }
         let result = tried(Some(mutant), &check);
-        let is_found = result.word.is_bad() && result.id == check;
+        let is_found = result.status.is_bad() && result.id == check;
         if !is_found {
-            eprintln!("{mutant}: {} {} {}", result.id, result.word.name(), result.detail);
+            eprintln!("{mutant}: {} {} {}", result.id, result.status.name(), result.detail);
         }
         all += 1;
         found += usize::from(is_found);

@@ -144,7 +144,7 @@ fn all_reports_of_a_killed_run_are_whole_and_red() {
     assert_eq!(igt["totals"][""]["abort"], 1);
     let words: Vec<_> =
         igt["tests"].as_object().unwrap().values().map(|test| test["result"].as_str().unwrap()).collect();
-    assert_eq!((words.len(), words.iter().filter(|word| **word == "incomplete").count()), (cases, 1));
+    assert_eq!((words.len(), words.iter().filter(|status| **status == "incomplete").count()), (cases, 1));
     let tar = fs::read(scratch.path("a.tar")).unwrap();
     let mut archive = tar::Archive::new(&*tar);
     let mut names: Vec<String> = Vec::new();
@@ -261,9 +261,9 @@ fn one_run_writes_every_report_and_all_agree() {
     assert_eq!(ids.len(), 11);
 
     let events: Vec<Value> = scratch.read("a.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let told = |event: &str| events.iter().filter(|line| line["event"] == event).count();
-    assert_eq!((told("began"), told("planned"), told("ended")), (1, 1, 1));
-    assert_eq!((told("started"), told("result")), (11, 11));
+    let count = |event: &str| events.iter().filter(|line| line["event"] == event).count();
+    assert_eq!((count("began"), count("planned"), count("ended")), (1, 1, 1));
+    assert_eq!((count("started"), count("result")), (11, 11));
 
     let tap = scratch.read("a.tap");
     assert!(tap.starts_with("TAP version 14\n1..11\n"), "{tap}");
@@ -401,7 +401,7 @@ fn lists_that_make_no_sense_are_bad_usage_with_the_line() {
     let scratch = Scratch::new("bad-lists");
     for (option, text, reason) in [
         ("--fails", "bo.map\n", "list:1: \"bo.map\" is not of the form id,Status"),
-        ("--fails", "\nbo.map,Pass\n", "list:2: \"Pass\" is no word"),
+        ("--fails", "\nbo.map,Pass\n", "list:2: \"Pass\" is no status"),
         ("--skips", "(\n", "list:1: \"(\" is no regular expression"),
         ("--flakes", "bo\n[\n", "list:2: \"[\" is no regular expression"),
     ] {
@@ -442,7 +442,7 @@ fn arguments_that_make_no_sense_are_bad_usage() {
 }
 
 #[test]
-fn an_output_that_cannot_be_made_is_told_before_anything_runs() {
+fn an_output_that_cannot_be_made_is_reported_before_anything_runs() {
     for option in ["--json=", "--jsonl=", "--tap=", "--junit=", "--bundle=", "--igt-results="] {
         let run = quick(&[&format!("{option}/proc/no/such")]);
         ends_with(&run, 79);
@@ -452,7 +452,7 @@ fn an_output_that_cannot_be_made_is_told_before_anything_runs() {
 }
 
 #[test]
-fn a_full_disk_is_told_and_the_run_is_finished_all_the_same() {
+fn a_full_disk_is_reported_and_the_run_is_finished_all_the_same() {
     for option in ["--json=", "--jsonl=", "--tap=", "--junit=", "--bundle="] {
         let run = quick(&[&format!("{option}/dev/full")]);
         ends_with(&run, 79);
@@ -493,8 +493,8 @@ fn what_goes_wrong_with_a_check_is_its_own_affair() {
         "syncobj.binary=babble",
     ]);
     ends_with(&run, 98);
-    let word =
-        |id: &str| words(&run).into_iter().find(|(found, _)| found == id).map(|(_, word)| word).unwrap_or_default();
+    let status =
+        |id: &str| words(&run).into_iter().find(|(found, _)| found == id).map(|(_, status)| status).unwrap_or_default();
     for (id, expected) in [
         ("bo.create", "timeout"),
         ("bo.map", "timeout"),
@@ -504,7 +504,7 @@ fn what_goes_wrong_with_a_check_is_its_own_affair() {
         ("syncobj.timeline", "pass"),
         ("va.fixed", "pass"),
     ] {
-        assert_eq!(word(id), expected, "{id}");
+        assert_eq!(status(id), expected, "{id}");
     }
     valid(&serde_json::from_slice(&run.stdout).unwrap());
 }
@@ -562,7 +562,8 @@ fn a_dry_run_is_the_plan_and_shards_are_its_parts() {
 fn the_level_core_passes_with_any_seed_on_old_and_new_chips() {
     for (chip, seed) in [("pitcairn", "1"), ("vega10", "77"), ("navi31", "4294967295")] {
         let run = output(&["--sim", chip, "--level", "core", "--seed", seed, "--json"]);
-        let bad: Vec<_> = words(&run).into_iter().filter(|(_, word)| !["pass", "skip"].contains(&&**word)).collect();
+        let bad: Vec<_> =
+            words(&run).into_iter().filter(|(_, status)| !["pass", "skip"].contains(&&**status)).collect();
         assert!(bad.is_empty(), "{chip}: {bad:?}");
         ends_with(&run, 0);
     }
@@ -572,7 +573,7 @@ fn the_level_core_passes_with_any_seed_on_old_and_new_chips() {
 fn stress_and_destructive_pass_where_they_can_do_no_harm() {
     let filter = "^stress|^march|^reset.*(gfx0|sdma0)";
     let run = output(&["--sim", "navi21", "--level", "destructive", "--filter", filter, "--memory", "4M", "--json"]);
-    let bad: Vec<_> = words(&run).into_iter().filter(|(_, word)| word != "pass").collect();
+    let bad: Vec<_> = words(&run).into_iter().filter(|(_, status)| status != "pass").collect();
     assert!(bad.is_empty(), "{bad:?}");
     ends_with(&run, 0);
     assert_eq!(words(&run).len(), 5 + 4 + 8);

@@ -16,17 +16,17 @@ fn shader_checks_lack_no_wait() {
     for chip in CHIPS {
         let device = SimDevice::new(profile(chip).unwrap_or_else(|| panic!("{chip}")), SimOptions::default());
         let found = Arc::new(Mutex::new((0, Vec::new())));
-        let told = Arc::clone(&found);
+        let shared = Arc::clone(&found);
         let watch = ShaderWatch { waits: true, hazards: true, ..ShaderWatch::default() };
         device.watch_shaders(
             watch,
             Arc::new(move |news| {
-                let mut told = told.lock().unwrap();
+                let mut found = shared.lock().unwrap();
                 match news {
                     ShaderNews::Wave(event @ (ShaderEvent::MissingWait(_) | ShaderEvent::Hazard(_))) => {
-                        told.1.push(event.to_string());
+                        found.1.push(event.to_string());
                     }
-                    ShaderNews::End { .. } => told.0 += 1,
+                    ShaderNews::End { .. } => found.0 += 1,
                     _ => {}
                 }
                 ControlFlow::Continue(())

@@ -66,13 +66,13 @@ pub(crate) fn say(line: &str) {
 }
 
 /// An extension of results that adds the current operation to an error.
-pub(crate) trait Doing<T> {
+pub(crate) trait ErrorContext<T> {
     /// Turns the error into a failure with `what` before it.
-    fn doing(self, what: &str) -> Result<T, Stop>;
+    fn context(self, what: &str) -> Result<T, Stop>;
 }
 
-impl<T, E: Display> Doing<T> for Result<T, E> {
-    fn doing(self, what: &str) -> Result<T, Stop> {
+impl<T, E: Display> ErrorContext<T> for Result<T, E> {
+    fn context(self, what: &str) -> Result<T, Stop> {
         self.map_err(|error| Stop::Fail(format!("{what}: {error}")))
     }
 }

@@ -25,7 +25,7 @@ use crate::{
     checks::copies::pattern,
     exit::Exit,
     gpu::{Gpu, HandleType, MemoryPlace, Order, QueueKind, Source},
-    outcome::{Doing, Stop, fail, same_bytes},
+    outcome::{ErrorContext, Stop, fail, same_bytes},
 };
 
 /// Bytes shared.
@@ -111,13 +111,13 @@ impl Peer {
     /// When the system refuses a socket or a process.
     pub(crate) fn start(any_device: bool) -> Result<Self, Stop> {
         let (socket, theirs) = socketpair(AddressFamily::Unix, SockType::SeqPacket, None, SockFlag::SOCK_CLOEXEC)
-            .doing("make a socket pair")?;
-        let mut command = Command::new(std::env::current_exe().doing("find this program")?);
+            .context("make a socket pair")?;
+        let mut command = Command::new(std::env::current_exe().context("find this program")?);
         command.arg("--peer").stdin(Stdio::from(theirs)).stdout(Stdio::null());
         if any_device {
             command.arg("--any-device");
         }
-        Ok(Self { child: command.spawn().doing("start the other process")?, socket })
+        Ok(Self { child: command.spawn().context("start the other process")?, socket })
     }
 
     /// Hands it a request with a descriptor, which stays open there only.
@@ -128,7 +128,7 @@ impl Peer {
     #[expect(clippy::needless_pass_by_value, reason = "the descriptor is given away")]
     pub(crate) fn ask(&self, request: Request, descriptor: Option<OwnedFd>) -> Result<(), Stop> {
         let fds: Vec<RawFd> = descriptor.iter().map(AsRawFd::as_raw_fd).collect();
-        send(self.socket.as_fd(), &request.to_string(), &fds).doing("ask the other process")
+        send(self.socket.as_fd(), &request.to_string(), &fds).context("ask the other process")
     }
 
     /// Waits for its answer.
@@ -139,10 +139,10 @@ impl Peer {
     pub(crate) fn answer(&self, time: Duration) -> Result<(), Stop> {
         let limit = PollTimeout::try_from(time).unwrap_or(PollTimeout::MAX);
         let mut ready = [PollFd::new(self.socket.as_fd(), PollFlags::POLLIN)];
-        if poll(&mut ready, limit).doing("wait for the other process")? == 0 {
+        if poll(&mut ready, limit).context("wait for the other process")? == 0 {
             return fail("the other process does not answer");
         }
-        match receive(self.socket.as_fd()).doing("hear the other process")? {
+        match receive(self.socket.as_fd()).context("hear the other process")? {
             (text, _) if text == "ok" => Ok(()),
             (text, _) if text.is_empty() => fail("the other process ended without an answer"),
             (text, _) => fail(format!("the other process: {text}")),
@@ -192,7 +192,7 @@ fn receive(socket: BorrowedFd<'_>) -> Result<(String, Option<OwnedFd>), Errno> {
 pub(crate) fn serve(any_device: bool) -> Exit {
     let stdin = std::io::stdin();
     let socket = stdin.as_fd();
-    let outcome = receive(socket).doing("hear the request").and_then(|(text, descriptor)| {
+    let outcome = receive(socket).context("hear the request").and_then(|(text, descriptor)| {
         let Some(descriptor) = descriptor else { return fail("no descriptor came with the request") };
         let gpu = Gpu::open(any_device)?;
         serve_one(&gpu, text.parse()?, descriptor)
@@ -212,26 +212,26 @@ fn serve_one(gpu: &Gpu, request: Request, descriptor: OwnedFd) -> Result<(), Sto
     match request {
         Request::Memory { what, size, kind } => {
             let source = Source::Descriptor(what, descriptor);
-            exchange(gpu, gpu.allocate(size, kind, source).doing("import")?, what)
+            exchange(gpu, gpu.allocate(size, kind, source).context("import")?, what)
         }
         Request::Binary | Request::SyncFile => {
             let what = if request == Request::Binary { HandleType::Opaque } else { HandleType::SyncFile };
-            let semaphore = gpu.binary(None).doing("make a semaphore")?;
-            semaphore.import(what, descriptor).doing("import")?;
-            let work = gpu.submit(lane, &Order::free().after(&semaphore, 0), |_| {}).doing("submit")?;
-            work.finish().doing("finish")
+            let semaphore = gpu.binary(None).context("make a semaphore")?;
+            semaphore.import(what, descriptor).context("import")?;
+            let work = gpu.submit(lane, &Order::free().after(&semaphore, 0), |_| {}).context("submit")?;
+            work.finish().context("finish")
         }
         Request::Timeline => {
-            let line = gpu.timeline(0, None).doing("make a semaphore")?;
-            line.import(HandleType::Opaque, descriptor).doing("import")?;
-            line.wait(1, PATIENCE).doing("wait for 1")?;
-            let work = gpu.submit(lane, &Order::free().after(&line, 1).then(&line, 2), |_| {}).doing("submit")?;
-            work.finish().doing("finish")
+            let line = gpu.timeline(0, None).context("make a semaphore")?;
+            line.import(HandleType::Opaque, descriptor).context("import")?;
+            line.wait(1, PATIENCE).context("wait for 1")?;
+            let work = gpu.submit(lane, &Order::free().after(&line, 1).then(&line, 2), |_| {}).context("submit")?;
+            work.finish().context("finish")
         }
         Request::Fence(what) => {
-            let fence = gpu.fence(None).doing("make a fence")?;
-            fence.import(what, descriptor).doing("import")?;
-            fence.wait(PATIENCE).doing("wait")
+            let fence = gpu.fence(None).context("make a fence")?;
+            fence.import(what, descriptor).context("import")?;
+            fence.wait(PATIENCE).context("wait")
         }
     }
 }
@@ -239,20 +239,20 @@ fn serve_one(gpu: &Gpu, request: Request, descriptor: OwnedFd) -> Result<(), Sto
 /// Finds what the asker wrote, and writes what it expects.
 fn exchange(gpu: &Gpu, memory: crate::gpu::Memory<'_>, what: HandleType) -> Result<(), Stop> {
     let lane = gpu.need(QueueKind::Graphics)?;
-    let shared = gpu.on(memory, what.of_memory()).doing("bind")?;
-    let host = gpu.buffer(SHARED, MemoryPlace::Host).doing("make a buffer")?;
+    let shared = gpu.on(memory, what.of_memory()).context("bind")?;
+    let host = gpu.buffer(SHARED, MemoryPlace::Host).context("make a buffer")?;
     let read = gpu.submit(lane, &Order::free(), |record| {
         record.copy((&shared, 0), (&host, 0), SHARED);
         record.barrier();
     });
-    read.doing("submit")?.finish().doing("finish")?;
+    read.context("submit")?.finish().context("finish")?;
     same_bytes("what was shared", &host.memory().read(0, SHARED as usize), &pattern(SHARED as usize, OURS))?;
     host.memory().write(0, &pattern(SHARED as usize, THEIRS));
     let write = gpu.submit(lane, &Order::free(), |record| {
         record.copy((&host, 0), (&shared, 0), SHARED);
         record.barrier();
     });
-    write.doing("submit")?.finish().doing("finish")
+    write.context("submit")?.finish().context("finish")
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ use crate::{
         test_context::{HostMemory, Settings, TestContext},
     },
     level::Level,
-    result::outcome::{Doing, Outcome, Stop, ensure, fail, same, same_bytes, skip},
+    result::outcome::{ErrorContext, Outcome, Stop, ensure, fail, same, same_bytes, skip},
 };
 
 pub(crate) const CHECKS: &[Check] = &[
@@ -70,7 +70,7 @@ impl Sleeper {
         let list = test.record(&self.queue, |recorder| recorder.write(to, &data))?;
         let bindings = [self.memory.memory().binding().clone()];
         let submission = Submission { lists: &[&list], memory: &bindings, ..Submission::default() };
-        let fence = self.queue.submit(&submission).doing("submitting")?;
+        let fence = self.queue.submit(&submission).context("submitting")?;
         test.wait(&fence, || self.memory.differs(&[0; 64]))?;
         same("written", self.memory.dwords(0, 64)?, data)
     }
@@ -105,7 +105,7 @@ fn suspend(test: &TestContext<'_>) -> Outcome {
         same_bytes(&found, &bytes[..found.len()]).map_err(|stop| stop.of("VRAM that the CPU maps, after the sleep"))?;
     }
     for sleeper in &sleepers {
-        let state = sleeper.queue.context().state().doing("asking a context what happened")?;
+        let state = sleeper.queue.context().state().context("asking a context what happened")?;
         ensure(state.is_empty(), || format!("a context of before the sleep, on {}: {state:?}", sleeper.ring))?;
         sleeper.works(test, 2).map_err(|stop| stop.of(format_args!("{} after the sleep", sleeper.ring)))?;
     }
@@ -118,7 +118,7 @@ fn suspend(test: &TestContext<'_>) -> Outcome {
 }
 
 fn vram_used(test: &TestContext<'_>) -> Result<u64, Stop> {
-    Ok(test.device.memory_info().doing("asking for the usage of memory")?.vram.heap_usage)
+    Ok(test.device.memory_info().context("asking for the usage of memory")?.vram.heap_usage)
 }
 
 /// Lets jobs use memory until it is in VRAM again, if it was moved out. The kernel moves no more at a time than a budget permits.
@@ -174,19 +174,19 @@ struct Belongings {
 impl Belongings {
     fn new(test: &TestContext<'_>, ring: Ring) -> Result<Self, Stop> {
         let memory = test.host_memory(PAGE_SIZE)?;
-        let shared = share::exportable(test, PAGE_SIZE)?.bo().export().doing("exporting")?;
+        let shared = share::exportable(test, PAGE_SIZE)?.bo().export().context("exporting")?;
         let context = test.context()?;
-        let queue = Queue::new(&context, ring.ip, ring.index).doing("making the queue")?;
+        let queue = Queue::new(&context, ring.ip, ring.index).context("making the queue")?;
         let (to, data) = (memory.at(0)?, pattern_dwords(94, 16));
         let list = test.record(&queue, |recorder| recorder.write(to, &data))?;
         let bindings = [memory.memory().binding().clone()];
         let submission = Submission { lists: &[&list], memory: &bindings, ..Submission::default() };
-        let done = queue.submit(&submission).doing("submitting")?;
+        let done = queue.submit(&submission).context("submitting")?;
         test.wait(&done, || memory.differs(&[0; 64]))?;
-        let syncobj = Syncobj::new(&test.device, false).doing("creating a sync object")?;
+        let syncobj = Syncobj::new(&test.device, false).context("creating a sync object")?;
         Ok(Self {
             memory,
-            unmapped: bo(&test.device).doing("creating a BO")?,
+            unmapped: bo(&test.device).context("creating a BO")?,
             shared,
             context,
             queue,

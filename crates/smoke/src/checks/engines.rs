@@ -8,7 +8,7 @@ use crate::{
     checks::check::Check,
     gpu::{display::Display, test_context::TestContext},
     level::Level,
-    result::outcome::{Doing, Outcome, ensure, fail, same, skip},
+    result::outcome::{ErrorContext, Outcome, ensure, fail, same, skip},
 };
 
 pub(crate) const CHECKS: &[Check] =
@@ -44,7 +44,7 @@ pub(crate) fn video(test: &TestContext<'_>) -> Outcome {
     }
     let mut parts = vec![format!("rings: {}", engines.join(", "))];
     for (direction, does) in [(VideoDirection::Decode, "decodes"), (VideoDirection::Encode, "encodes")] {
-        let Some(all) = test.device.video_capabilities(direction).doing("asking for the codecs")? else { continue };
+        let Some(all) = test.device.video_capabilities(direction).context("asking for the codecs")? else { continue };
         for (codec, limits) in all.codecs() {
             let (width, height, pixels) = (limits.max_width, limits.max_height, limits.max_pixels);
             ensure(width > 0 && height > 0 && pixels > 0, || {

@@ -12,7 +12,7 @@ use crate::{
     checks::{check::Check, engines},
     gpu::test_context::TestContext,
     result::{
-        outcome::{Doing, Outcome, ensure, fail, same, skip},
+        outcome::{ErrorContext, Outcome, ensure, fail, same, skip},
         report,
     },
 };
@@ -39,7 +39,7 @@ pub(crate) const CHECKS: &[Check] = &[
 ];
 
 fn open(test: &TestContext<'_>) -> Outcome {
-    test.device.ping().doing("asking the driver again who it is")?;
+    test.device.ping().context("asking the driver again who it is")?;
     let info = test.device.info();
     let (engines, units) = (info.shader.engines, info.shader.compute_units);
     Ok(format!("{}, {engines} shader engines, {units} compute units", info.chip_name()))
@@ -67,7 +67,7 @@ fn firmware(test: &TestContext<'_>) -> Outcome {
 }
 
 fn pools(test: &TestContext<'_>) -> Outcome {
-    let memory = test.device.memory_info().doing("asking for the memory pools")?;
+    let memory = test.device.memory_info().context("asking for the memory pools")?;
     let pools = [("VRAM", memory.vram), ("visible VRAM", memory.cpu_accessible_vram), ("GTT", memory.gtt)];
     for (name, pool) in pools {
         let HeapInfo { total_heap_size: total, heap_usage: used, .. } = pool;
@@ -109,7 +109,7 @@ fn clock(test: &TestContext<'_>) -> Outcome {
         Err(error) => return skip(error.to_string()),
     };
     std::thread::sleep(PAUSE);
-    let after = test.device.timestamp().doing("reading the clock again")?;
+    let after = test.device.timestamp().context("reading the clock again")?;
     ensure(after > before, || format!("the counter went from {before} to {after}"))?;
     let (ticks, khz) = (after - before, test.device.info().clock_counter_khz);
     // The counter's own time, which a replay tells as well.

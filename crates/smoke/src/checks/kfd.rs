@@ -102,9 +102,9 @@ fn compared(test: &TestContext<'_>, node: &Node) -> Outcome {
     ensure(node.vendor == VENDOR && node.device == device, || {
         format!("PCI IDs {:04x}:{:04x} in the topology, and {VENDOR:04x}:{device:04x} of DRM", node.vendor, node.device)
     })?;
-    let told = u64::from(test.device.info().shader.compute_units);
+    let reported = u64::from(test.device.info().shader.compute_units);
     let units = node.simds.checked_div(node.simds_per_unit).unwrap_or(0);
-    ensure(units == told, || format!("{units} compute units in the topology, and {told} of DRM"))?;
+    ensure(units == reported, || format!("{units} compute units in the topology, and {reported} of DRM"))?;
     let target = node.target.map(|target| format!(", gfx target {target}")).unwrap_or_default();
     Ok(format!("node {}, {units} compute units{target}", node.number))
 }

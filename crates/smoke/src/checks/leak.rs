@@ -21,7 +21,7 @@ use crate::{
         target::{Count, Target},
         test_context::TestContext,
     },
-    result::outcome::{Doing, Outcome, Stop, ensure},
+    result::outcome::{ErrorContext, Outcome, Stop, ensure},
 };
 
 pub(crate) const CHECKS: &[Check] =
@@ -52,8 +52,8 @@ fn round(test: &TestContext<'_>) -> Result<(), Stop> {
     for &ring in &test.rings {
         submit(test, ring, &memory)?;
     }
-    let syncobj = Syncobj::new(&test.device, true).doing("creating a sync object")?;
-    let other = test.target.open().doing("opening the GPU again")?;
+    let syncobj = Syncobj::new(&test.device, true).context("creating a sync object")?;
+    let other = test.target.open().context("opening the GPU again")?;
     drop((memory, syncobj, other));
     Ok(())
 }
@@ -62,9 +62,9 @@ fn one_of_each_type(test: &TestContext<'_>) -> Result<Vec<DeviceMemory>, Stop> {
     let types = (0..).zip(test.memory.properties().types());
     types
         .map(|(index, row)| {
-            let memory = test.memory.allocate(&AllocateInfo::new(index, SIZE)).doing("allocating")?;
+            let memory = test.memory.allocate(&AllocateInfo::new(index, SIZE)).context("allocating")?;
             if row.properties.contains(MemoryPropertyFlags::HOST_VISIBLE) {
-                memory.map().doing("mapping")?;
+                memory.map().context("mapping")?;
             }
             Ok(memory)
         })
@@ -80,7 +80,7 @@ fn submit(test: &TestContext<'_>, ring: Ring, memory: &[DeviceMemory]) -> Result
     let queue = test.queue(ring)?;
     let list = test.record(&queue, Recorder::nop)?;
     let submission = Submission { lists: &[&list], memory: &bindings, ..Submission::default() };
-    let fence = queue.submit(&submission).doing("submitting")?;
+    let fence = queue.submit(&submission).context("submitting")?;
     // A stand-in kernel takes jobs and never ends them; other checks say so.
     let ended = test.wait(&fence, || false);
     if test.is_stand_in() { Ok(()) } else { ended }
@@ -159,11 +159,11 @@ pub(crate) fn grown_open_things(target: &Target, before: [Count; 2]) -> Result<V
 
 fn open_descriptors() -> Result<u64, Stop> {
     // One of them is that of the directory being read, both times.
-    Ok(fs::read_dir(Path::new("/proc/self/fd")).doing("counting descriptors")?.count() as u64)
+    Ok(fs::read_dir(Path::new("/proc/self/fd")).context("counting descriptors")?.count() as u64)
 }
 
 /// Mappings of device nodes and of memory files: those that CPU mappings of BOs are made of.
 fn device_mappings() -> Result<u64, Stop> {
-    let maps = fs::read_to_string("/proc/self/maps").doing("counting mappings")?;
+    let maps = fs::read_to_string("/proc/self/maps").context("counting mappings")?;
     Ok(maps.lines().filter(|line| line.contains(" /dev/dri/") || line.contains("/memfd:")).count() as u64)
 }

@@ -23,7 +23,7 @@ use crate::{
         test_context::TestContext,
     },
     level::Level,
-    result::outcome::{Doing, Outcome, ensure, fail, same_bytes, skip},
+    result::outcome::{ErrorContext, Outcome, ensure, fail, same_bytes, skip},
 };
 
 pub(crate) const CHECKS: &[Check] = &[
@@ -52,21 +52,21 @@ fn process(test: &TestContext<'_>) -> Outcome {
         return skip("this process cannot start itself once more");
     };
     let memory = share::exportable(test, SIZE)?;
-    let dma_buf = memory.bo().export().doing("exporting")?;
-    let mapping = memory.map().doing("mapping the exported BO")?;
-    mapping.write(0, &pattern(QUESTION, SIZE as usize)).doing("writing")?;
+    let dma_buf = memory.bo().export().context("exporting")?;
+    let mapping = memory.map().context("mapping the exported BO")?;
+    mapping.write(0, &pattern(QUESTION, SIZE as usize)).context("writing")?;
     let mut command = Command::new(program);
     command.arg(HELPER).stdin(Stdio::from(dma_buf)).stdout(Stdio::piped()).stderr(Stdio::piped());
     // A simulated GPU lives in this process: the other one has its memory, and no device.
     if let Some(node) = test.target.node() {
         command.arg(node);
     }
-    let output = command.output().doing("starting another process")?;
+    let output = command.output().context("starting another process")?;
     ensure(output.status.success(), || {
         format!("the other process: {}", String::from_utf8_lossy(&output.stderr).trim_end())
     })?;
     let mut found = vec![0; SIZE as usize];
-    mapping.read(0, &mut found).doing("reading")?;
+    mapping.read(0, &mut found).context("reading")?;
     same_bytes(&found, &pattern(ANSWER, SIZE as usize))?;
     let how = if test.target.node().is_some() { "imported" } else { "as a file" };
     Ok(format!("{} KiB both ways, there {how}", SIZE >> 10))
@@ -89,27 +89,27 @@ pub(crate) fn help(dma_buf: OwnedFd, node: Option<&Path>) -> Result<(), String> 
         same(&found)?;
         return mapping.write(0, &answer).map_err(|error| error.to_string());
     }
-    let told = |error: io::Error| error.to_string();
+    let text = |error: io::Error| error.to_string();
     let file = File::from(dma_buf);
-    file.read_exact_at(&mut found, 0).map_err(told)?;
+    file.read_exact_at(&mut found, 0).map_err(text)?;
     same(&found)?;
-    file.write_all_at(&answer, 0).map_err(told)
+    file.write_all_at(&answer, 0).map_err(text)
 }
 
 fn devices(test: &TestContext<'_>) -> Outcome {
     let Some(Peer { open, .. }) = test.target.peers().first() else { return skip("there is no second GPU") };
-    let peer = open().doing("opening the second GPU")?;
+    let peer = open().context("opening the second GPU")?;
     let memory = share::exportable(test, SIZE)?;
-    let dma_buf = memory.bo().export().doing("exporting")?;
+    let dma_buf = memory.bo().export().context("exporting")?;
     let bytes = test.pattern(50, SIZE as usize);
-    memory.map().doing("mapping the exported BO")?.write(0, &bytes).doing("writing")?;
+    memory.map().context("mapping the exported BO")?.write(0, &bytes).context("writing")?;
 
     let there = Target::new("the second GPU", move || Ok(peer.clone()));
     let there = TestContext::open(&there, test.settings)?;
-    let bo = Bo::import(&there.device, &dma_buf).doing("importing on the second GPU")?;
-    let lease = there.device.addresses().allocate(VaRequest::new(SIZE)).doing("leasing addresses there")?;
+    let bo = Bo::import(&there.device, &dma_buf).context("importing on the second GPU")?;
+    let lease = there.device.addresses().allocate(VaRequest::new(SIZE)).context("leasing addresses there")?;
     let bound = Binding::new(&bo, lease, VaFlags::READABLE | VaFlags::WRITEABLE);
-    let imported = bound.map_err(|(_lease, error)| error).doing("binding it there")?;
+    let imported = bound.map_err(|(_lease, error)| error).context("binding it there")?;
     let ring = there.ring_of(amdgpu_winsys::winsys::Ip::Sdma)?;
     let to = there.host_memory(SIZE)?;
     let (queue, at) = (there.queue(ring)?, to.at(0)?);
@@ -117,7 +117,7 @@ fn devices(test: &TestContext<'_>) -> Outcome {
     let bindings = [imported.clone(), to.memory().binding().clone()];
     let fence = queue
         .submit(&Submission { lists: &[&list], memory: &bindings, ..Submission::default() })
-        .doing("submitting there")?;
+        .context("submitting there")?;
     there.wait(&fence, || to.differs(&[0; 64]))?;
     let found = to.read(0, SIZE as usize)?;
     if found.is_empty() {

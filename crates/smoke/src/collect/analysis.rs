@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chip_is_not_told_where_its_firmware_is_the_cause() {
+    fn a_chip_is_not_reported_where_its_firmware_is_the_cause() {
         let mut fleet = Fleet::default();
         for machine in 0..400 {
             let chip = if machine % 4 == 0 { "A" } else { "B" };
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn two_causes_are_both_told() {
+    fn two_causes_are_both_reported() {
         let mut fleet = Fleet::default();
         for machine in 0..600 {
             let slot = if machine % 6 == 0 { "1" } else { "2" };
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn failures_by_chance_are_told_of_nothing() {
+    fn failures_by_chance_have_no_finding() {
         let mut fleet = Fleet::default();
         for machine in 0..1000_usize {
             // A generator of numbers without a pattern that the facts have.

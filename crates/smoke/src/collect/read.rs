@@ -65,8 +65,7 @@ struct SlimGpu<'a> {
 struct SlimResult<'a> {
     #[serde(borrow)]
     id: Cow<'a, str>,
-    #[serde(rename = "status")]
-    word: Status,
+    status: Status,
     #[serde(default)]
     expected: Option<Expected>,
 }
@@ -118,7 +117,7 @@ fn parse(bytes: &[u8]) -> Result<Reading, (Problem, String)> {
 
 fn reading(report: &Slim<'_>) -> Reading {
     let is_bad = |result: &SlimResult<'_>| {
-        result.word.is_bad() && !matches!(result.expected, Some(Expected::Fail | Expected::Flake))
+        result.status.is_bad() && !matches!(result.expected, Some(Expected::Fail | Expected::Flake))
     };
     let stems = |which: &dyn Fn(&SlimResult<'_>) -> bool| -> BTreeSet<String> {
         report.results.iter().filter(|result| which(result)).map(|result| short(stem(&result.id))).collect()
@@ -129,7 +128,7 @@ fn reading(report: &Slim<'_>) -> Reading {
         simulated: report.gpu.simulated,
         made: report.made,
         facts: facts(report),
-        ran: stems(&|result| result.word != Status::Skip),
+        ran: stems(&|result| result.status != Status::Skip),
         failed: stems(&is_bad),
         ended: !report.aborted,
         stopped: report.reason.as_ref().filter(|_| report.aborted).map(|reason| short(reason)),

@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chance_below_the_smallest_double_is_still_told_from_another() {
+    fn chances_below_the_smallest_double_still_differ() {
         let table = Factorials::up_to(20_000);
         let of = |hit| table.logarithm_of_chance(Counts { with: 5000, failed_with: hit, all: 20_000, failed: 5000 });
         assert!(of(5000) < of(4990) && of(4990) < -800.0, "{} {}", of(5000), of(4990));

@@ -7,8 +7,8 @@ use crate::collect::{
     fleet::Fleet,
 };
 
-/// Names of a kind that are told; JSON has all of them.
-const TOLD: usize = 5;
+/// Names of a kind that are shown; JSON has all of them.
+const SHOWN: usize = 5;
 
 /// Returns the text.
 pub(super) fn text(fleet: &Fleet, analysis: &Analysis) -> String {
@@ -18,11 +18,11 @@ pub(super) fn text(fleet: &Fleet, analysis: &Analysis) -> String {
         // Writing into a string does not fail.
         let _ = writeln!(text, "left out: {count} {}", problem.words());
         let files = fleet.left_out.iter().filter(|left| left.problem == problem);
-        for left in files.take(TOLD) {
+        for left in files.take(SHOWN) {
             let _ = writeln!(text, "    {}: {}", left.file, left.detail);
         }
-        if count > TOLD {
-            let _ = writeln!(text, "    and {} more", count - TOLD);
+        if count > SHOWN {
+            let _ = writeln!(text, "    and {} more", count - SHOWN);
         }
     }
     for group in &analysis.groups {
@@ -63,7 +63,7 @@ pub(super) fn summary(fleet: &Fleet) -> Vec<String> {
 /// Returns the sentence about the method.
 pub(super) fn method(analysis: &Analysis) -> String {
     format!(
-        "Chances are those of Fisher's exact test, one-sided, corrected by Holm's method for the {} tests made; what is below {} is told. \
+        "Chances are those of Fisher's exact test, one-sided, corrected by Holm's method for the {} tests made; what is below {} is reported. \
          A machine counts once for each value.",
         analysis.tests,
         crate::collect::analysis::LIMIT
@@ -73,26 +73,26 @@ pub(super) fn method(analysis: &Analysis) -> String {
 fn failures(text: &mut String, fleet: &Fleet, group: &Group) {
     let _ = writeln!(text, "{}: {} of {} GPUs fail", group.failure.name(fleet), group.failed.len(), group.known);
     for finding in &group.findings {
-        let _ = writeln!(text, "    {}", told(fleet, finding));
+        let _ = writeln!(text, "    {}", line(fleet, finding));
         for same in &finding.with {
-            let _ = writeln!(text, "        and so with {}", told(fleet, same));
+            let _ = writeln!(text, "        and so with {}", line(fleet, same));
         }
     }
     if group.findings.is_empty() {
         text.push_str("    nothing that reports are compared by goes with it\n");
     }
-    for &at in group.failed.iter().take(TOLD) {
+    for &at in group.failed.iter().take(SHOWN) {
         if let Some(run) = fleet.runs.get(at) {
             let stopped = run.stopped.map(|reason| format!(": {}", fleet.texts.get(reason))).unwrap_or_default();
             let _ = writeln!(text, "    {} at {}{stopped}", run.file, fleet.texts.get(run.gpu));
         }
     }
-    if group.failed.len() > TOLD {
-        let _ = writeln!(text, "    and {} more", group.failed.len() - TOLD);
+    if group.failed.len() > SHOWN {
+        let _ = writeln!(text, "    and {} more", group.failed.len() - SHOWN);
     }
 }
 
-fn told(fleet: &Fleet, finding: &Finding) -> String {
+fn line(fleet: &Fleet, finding: &Finding) -> String {
     let (name, value) = (fleet.texts.get(finding.name), fleet.texts.get(finding.value));
     format!("{name} {value}: {}; chance {}", counts_words(finding.counts), chance_words(finding.chance))
 }

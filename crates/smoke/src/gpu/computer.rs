@@ -14,7 +14,7 @@ use nix::time::{ClockId, clock_gettime};
 
 use crate::{
     gpu::{host, slot::Slot, target::Target},
-    result::outcome::{Doing, Stop, fail, skip},
+    result::outcome::{ErrorContext, Stop, fail, skip},
 };
 
 /// The file that suspends the computer, below the root.
@@ -44,7 +44,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 pub(crate) fn suspend(target: &Target, is_accepted: bool) -> Result<String, Stop> {
     if let Some(slot) = target.slot() {
         let began = Instant::now();
-        drop(slot.device().suspend().doing("suspending the simulated computer")?);
+        drop(slot.device().suspend().context("suspending the simulated computer")?);
         return Ok(format!("slept in {:.1} ms (simulated)", began.elapsed().as_secs_f64() * 1e3));
     }
     if target.node().is_none() {
@@ -182,7 +182,7 @@ impl TakenOut {
         // A GPU that could not be found again is not taken out.
         drop(writable(&root.join(RESCAN), "find a removed GPU again")?);
         let mut remove = writable(&directory.join("remove"), "take a GPU out")?;
-        remove.write_all(b"1").doing("removing the GPU")?;
+        remove.write_all(b"1").context("removing the GPU")?;
         let taken = Self { place: Place::Bus { root: root.to_owned(), pci, node: node.to_owned() }, is_back: false };
         if !within(GOING, || !node.exists()) {
             return fail(format!("{} is still there {} s after its GPU was removed", node.display(), GOING.as_secs()));
@@ -200,7 +200,7 @@ impl TakenOut {
             }
             Place::Bus { root, pci, node } => (root, *pci, node),
         };
-        fs::write(root.join(RESCAN), "1").doing("rescanning the PCI buses")?;
+        fs::write(root.join(RESCAN), "1").context("rescanning the PCI buses")?;
         let node = || Node::enumerate(root).ok()?.into_iter().find(|node| node.pci == pci).map(|node| node.path);
         let mut found = None;
         let is_there = within(COMING, || {
@@ -281,8 +281,8 @@ mod tests {
             ("taken", &[(STATE, "mem\n"), (ALARM, "1790000000\n")], "set already, at 1790000000"),
         ] {
             let tree = Tree::new(name, files);
-            let told = tree.suspended().unwrap_err();
-            assert!(told.contains(reason), "{name}: {told}");
+            let refusal = tree.suspended().unwrap_err();
+            assert!(refusal.contains(reason), "{name}: {refusal}");
             if let Some((path, text)) = files.first() {
                 assert_eq!(tree.text(path), *text, "{name}: not written");
             }

@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn who_asks_for_an_unknown_one_is_told_which_there_are() {
+    fn the_refusal_of_an_unknown_one_lists_those_that_exist() {
         for wrong in ["", "drop", "drop-write:vcn", "DropWrite"] {
             let error = wrong.parse::<Mutant>().unwrap_err().to_string();
             assert!(error.contains("drop-write, short-copy"), "{error}");

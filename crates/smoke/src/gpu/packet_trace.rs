@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn much_data_is_told_by_its_number_of_dwords() {
+    fn much_data_is_shown_as_its_number_of_dwords() {
         let mut nop = vec![0xc000_1000 | 99 << 16];
         nop.resize(101, 1);
         let lines = lines(nop);

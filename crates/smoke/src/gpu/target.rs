@@ -66,7 +66,7 @@ pub struct Target {
     /// Other GPUs of the same machine.
     peers: Vec<Peer>,
     /// The GPU whose run measures all pairs, if this one does not.
-    peers_told_by: Option<String>,
+    peers_measured_by: Option<String>,
     /// The program that helps a check as another process.
     helper: Option<PathBuf>,
     /// The slot of the simulated GPU, if it is one of this process.
@@ -232,8 +232,8 @@ impl Target {
 
     /// The same, which leaves the copies between GPUs to the run of another one.
     #[must_use]
-    pub(crate) fn with_peers_told_by(self, teller: Option<String>) -> Self {
-        Self { peers_told_by: teller, ..self }
+    pub(crate) fn with_peers_measured_by(self, gpu: Option<String>) -> Self {
+        Self { peers_measured_by: gpu, ..self }
     }
 
     /// The same with simulated GPUs of these chips beside it, in its machine.
@@ -396,7 +396,7 @@ impl Target {
             census: None,
             node: None,
             peers: Vec::new(),
-            peers_told_by: None,
+            peers_measured_by: None,
             helper: None,
             slot: None,
             monitor: Monitor::None,
@@ -443,8 +443,8 @@ impl Target {
     }
 
     /// The GPU whose run measures the copies between all GPUs, if this one leaves them to it.
-    pub(crate) fn peers_told_by(&self) -> Option<&str> {
-        self.peers_told_by.as_deref()
+    pub(crate) fn peers_measured_by(&self) -> Option<&str> {
+        self.peers_measured_by.as_deref()
     }
 
     /// Returns the name in the table of copies between GPUs.
@@ -455,7 +455,7 @@ impl Target {
         }
     }
 
-    /// Returns the description of the GPU, as far as it is known before the GPU is opened.
+    /// Returns what is known about the GPU before it is opened.
     pub fn gpu(&self) -> &Gpu {
         &self.gpu
     }
@@ -564,7 +564,7 @@ mod tests {
     }
 
     #[test]
-    fn who_asks_for_a_missing_gpu_is_told_which_there_are() {
+    fn the_refusal_of_a_missing_gpu_lists_those_that_exist() {
         let error = NoTarget::NoSuchGpu { wanted: "7".to_owned(), present: nodes() };
         let both = "/dev/dri/renderD128 at 0000:03:00.0, /dev/dri/renderD129 at 0000:0c:00.0";
         assert_eq!(error.to_string(), format!("no AMD GPU \"7\"; there is {both}"));

@@ -23,7 +23,7 @@ use crate::{
     result::{
         bandwidth::Bandwidth,
         evidence::Evidence,
-        outcome::{Doing, Stop, fail},
+        outcome::{ErrorContext, Stop, fail},
         peers::PeerCopy,
         report::Facts,
         tested::{Progress, Tested},
@@ -93,8 +93,8 @@ pub(crate) struct TestContext<'a> {
 impl<'a> TestContext<'a> {
     pub(crate) fn open(target: &'a Target, settings: Settings) -> Result<Self, Stop> {
         let map = VaMap::new(REMEMBERED);
-        let device = target.open_observed(map.clone()).doing("opening the device")?;
-        let memory = MemoryManager::new(&device, &TableOptions::default()).doing("building the memory tables")?;
+        let device = target.open_observed(map.clone()).context("opening the device")?;
+        let memory = MemoryManager::new(&device, &TableOptions::default()).context("building the memory tables")?;
         let rings = Ring::all(device.info());
         let witness = Context::new(&device, Priority::Normal);
         let is_stand_in = match &witness {
@@ -263,7 +263,7 @@ impl<'a> TestContext<'a> {
 
     /// The queue of a fresh context on one ring.
     pub(crate) fn queue(&self, ring: Ring) -> Result<Queue, Stop> {
-        Queue::new(&self.context()?, ring.ip, ring.index).doing("making the queue")
+        Queue::new(&self.context()?, ring.ip, ring.index).context("making the queue")
     }
 
     /// A fresh context.
@@ -273,7 +273,7 @@ impl<'a> TestContext<'a> {
             Err(error) if self.is_stand_in => {
                 fail(format!("nothing executed: no context, though the kernel said yes: {error}"))
             }
-            Err(error) => Err(error).doing("allocating a context"),
+            Err(error) => Err(error).context("allocating a context"),
         }
     }
 
@@ -300,7 +300,7 @@ impl<'a> TestContext<'a> {
             Some(memory_type) => self
                 .memory
                 .allocate(&AllocateInfo { flags, ..AllocateInfo::new(memory_type, size) })
-                .doing(&format!("allocating {size} bytes of type {memory_type}")),
+                .context(&format!("allocating {size} bytes of type {memory_type}")),
             None => fail(format!("no memory type with {required:?}")),
         }
     }
@@ -343,9 +343,9 @@ impl<'a> TestContext<'a> {
         queue: &Queue,
         commands: impl FnOnce(&mut Recorder) -> Result<(), amdgpu_winsys::cs::RecordError>,
     ) -> Result<CommandList, Stop> {
-        let mut recorder = Recorder::new(&self.device, queue.target()).doing("making a stream")?;
-        commands(&mut recorder).doing("recording")?;
-        let (list, trace) = recorder.finish().doing("closing a stream")?;
+        let mut recorder = Recorder::new(&self.device, queue.target()).context("making a stream")?;
+        commands(&mut recorder).context("recording")?;
+        let (list, trace) = recorder.finish().context("closing a stream")?;
         self.trace.replace(Some(trace.with(Bound::now(&self.map))));
         Ok(list)
     }
@@ -357,7 +357,7 @@ impl<'a> TestContext<'a> {
         if !matches!(done, Ok(true)) {
             self.hang.replace(Some(HangReport::new(&self.device).with_fence(fence, None)));
         }
-        let done = done.doing("waiting for the job")?;
+        let done = done.context("waiting for the job")?;
         if done && fence.is_signalled() {
             if let Some(pulse) = self.settings.pulse {
                 pulse();
@@ -389,7 +389,7 @@ impl<'a> TestContext<'a> {
         let list = self.record(&queue, commands)?;
         let memory: Vec<_> = memory.iter().map(|memory| memory.binding().clone()).collect();
         let submission = Submission { lists: &[&list], memory: &memory, ..Submission::default() };
-        let fence = queue.submit(&submission).doing("submitting")?;
+        let fence = queue.submit(&submission).context("submitting")?;
         self.wait(&fence, touched)
     }
 }
@@ -401,7 +401,7 @@ pub(crate) struct HostMemory {
 
 impl HostMemory {
     fn new(memory: DeviceMemory) -> Result<Self, Stop> {
-        memory.map().doing("mapping it")?;
+        memory.map().context("mapping it")?;
         Ok(Self { memory })
     }
 
@@ -425,13 +425,13 @@ impl HostMemory {
 
     /// Stores bytes from the CPU.
     pub(crate) fn write(&self, offset: u64, bytes: &[u8]) -> Result<(), Stop> {
-        self.mapping()?.write(offset, bytes).doing("writing through the mapping")
+        self.mapping()?.write(offset, bytes).context("writing through the mapping")
     }
 
     /// Loads bytes with the CPU.
     pub(crate) fn read(&self, offset: u64, len: usize) -> Result<Vec<u8>, Stop> {
         let mut bytes = vec![0; len];
-        self.mapping()?.read(offset, &mut bytes).doing("reading through the mapping")?;
+        self.mapping()?.read(offset, &mut bytes).context("reading through the mapping")?;
         Ok(bytes)
     }
 

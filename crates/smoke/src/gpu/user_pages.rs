@@ -9,7 +9,7 @@ use amdgpu_winsys::{
 };
 use nix::sys::mman::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
-use crate::result::outcome::{Doing, Stop, ensure, fail};
+use crate::result::outcome::{ErrorContext, Stop, ensure, fail};
 
 /// Private pages, bound where the GPU finds them.
 ///
@@ -30,7 +30,7 @@ impl UserPages {
         let Some(size) = NonZeroUsize::new(len) else { return fail("no pages asked for") };
         let (protection, flags) = (ProtFlags::PROT_READ | ProtFlags::PROT_WRITE, MapFlags::MAP_PRIVATE);
         // SAFETY: no address is asked for, so nothing that exists is replaced.
-        let base = unsafe { mmap_anonymous(None, size, protection, flags) }.doing("mapping anonymous pages")?;
+        let base = unsafe { mmap_anonymous(None, size, protection, flags) }.context("mapping anonymous pages")?;
         // INVARIANT: the kernel just mapped these bytes for us alone.
         let mut pages = Self { base: base.cast(), len, binding: None };
         pages.binding = Some(pages.bind(device)?);
@@ -41,11 +41,11 @@ impl UserPages {
         // SAFETY: the pages belong to this object alone (invariant), which makes no references into them. `Drop` lets go
         // of the BO before it unmaps them, and leaves them mapped while anyone else holds the binding.
         let bo = unsafe { Bo::from_user_memory(device, UserMemory::new(self.base, self.len as u64)) }
-            .doing("sharing the pages")?;
+            .context("sharing the pages")?;
         let request = VaRequest::new(self.len as u64);
-        let lease = device.addresses().allocate(request).doing("leasing addresses for the pages")?;
+        let lease = device.addresses().allocate(request).context("leasing addresses for the pages")?;
         let bound = Binding::new(&bo, lease, VaFlags::READABLE | VaFlags::WRITEABLE);
-        bound.map_err(|(_lease, error)| error).doing("binding the pages")
+        bound.map_err(|(_lease, error)| error).context("binding the pages")
     }
 
     /// The binding, to list in a submission.

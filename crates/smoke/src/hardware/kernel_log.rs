@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_that_cannot_be_read_is_told_with_the_reason() {
+    fn a_log_that_cannot_be_read_is_reported_with_the_reason() {
         let log = KernelLog::over(Err(ErrorKind::PermissionDenied.into()), None);
         assert_eq!(log.trouble(), Some("/dev/kmsg: permission denied"));
         assert_eq!(KernelLog::none().trouble(), Some("the GPU is simulated"));

@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_not_there_is_not_watched_and_told() {
+    fn a_file_that_is_not_there_is_not_watched_and_reported() {
         let watched = |ras| {
             let source = Monitor::Simulated(device("renoir", ras)).open().unwrap();
             let files = Files::find(&*source);

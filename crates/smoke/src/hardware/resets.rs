@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn events_of_the_own_gpu_are_told_once_and_earlier_ones_are_left_out() {
+    fn events_of_the_own_gpu_are_reported_once_and_earlier_ones_are_left_out() {
         let [own, other] = [0, 1].map(|index| SimOptions {
             place: amdgpu_sim::sysfs::Place::new(index).unwrap(),
             ..SimOptions::of_kernel(KernelRelease::V7_2)

@@ -13,8 +13,8 @@ const UNDER_LOAD: i64 = 50;
 pub(crate) struct Memory {
     /// The highest speed of each link so far.
     fastest: BTreeMap<String, i64>,
-    /// Links whose number of lanes, or whose speed, was told of.
-    told: BTreeSet<(HardwareRule, String)>,
+    /// Links whose number of lanes, or whose speed, was reported.
+    reported: BTreeSet<(HardwareRule, String)>,
 }
 
 /// The readings of one check.
@@ -109,12 +109,12 @@ impl Course {
             if let Some(before) = before.filter(|&before| before > narrowest) {
                 let lanes = |width| format!("x{width}");
                 events.push(event(HardwareRule::LinkWidth, device, lanes(before), lanes(narrowest)));
-                // What became narrow is told of.
-                memory.told.insert((HardwareRule::LinkNarrow, device.clone()));
+                // A link that became narrow is reported already.
+                memory.reported.insert((HardwareRule::LinkNarrow, device.clone()));
             }
             let widest = self.before.links.get(device).and_then(|link| link.widest);
             if let Some(widest) = widest.filter(|&widest| narrowest < widest)
-                && memory.told.insert((HardwareRule::LinkNarrow, device.clone()))
+                && memory.reported.insert((HardwareRule::LinkNarrow, device.clone()))
             {
                 events.push(event(HardwareRule::LinkNarrow, device, format!("x{widest}"), format!("x{narrowest}")));
             }
@@ -124,7 +124,7 @@ impl Course {
             let seen = memory.fastest.get(device).copied();
             if let Some(possible) =
                 possible.filter(|&possible| slowest < possible && seen.is_none_or(|seen| seen <= slowest))
-                && memory.told.insert((HardwareRule::LinkSlow, device.clone()))
+                && memory.reported.insert((HardwareRule::LinkSlow, device.clone()))
             {
                 let speed = |rate| Speed(rate).to_string();
                 events.push(event(HardwareRule::LinkSlow, device, speed(possible), speed(slowest)));
@@ -132,9 +132,9 @@ impl Course {
             let Some(fastest) = memory.fastest.get_mut(device).filter(|fastest| **fastest > slowest) else { continue };
             let speed = |rate| Speed(rate).to_string();
             events.push(event(HardwareRule::LinkSpeed, device, speed(*fastest), speed(slowest)));
-            // It is told once.
+            // It is reported once.
             *fastest = slowest;
-            memory.told.insert((HardwareRule::LinkSlow, device.clone()));
+            memory.reported.insert((HardwareRule::LinkSlow, device.clone()));
         }
         events
     }
@@ -188,9 +188,9 @@ mod tests {
     }
 
     #[test]
-    fn each_new_error_is_told_with_its_counter_and_once() {
+    fn each_new_error_is_reported_with_its_counter_and_once() {
         let mut bench = Bench::new();
-        for (error, rule, told) in [
+        for (error, rule, text) in [
             (
                 HardwareError::RasUncorrectable,
                 HardwareRule::RasUncorrectable,
@@ -217,46 +217,46 @@ mod tests {
                 "new corrected PCIe error: aer_dev_correctable of 0000:03:00.0 0, then 1",
             ),
         ] {
-            assert_eq!(bench.during(|device| device.inject_hardware_error(error)), [(rule, told.to_owned())]);
-            assert_eq!(bench.during(|_| {}), [], "{told}");
+            assert_eq!(bench.during(|device| device.inject_hardware_error(error)), [(rule, text.to_owned())]);
+            assert_eq!(bench.during(|_| {}), [], "{text}");
         }
     }
 
     #[test]
-    fn a_narrower_link_is_told_also_of_an_idle_card() {
+    fn a_narrower_link_is_reported_also_of_an_idle_card() {
         let mut bench = Bench::new();
-        let told = "PCIe link became narrower: 0000:03:00.0 x16, then x8".to_owned();
+        let text = "PCIe link became narrower: 0000:03:00.0 x16, then x8".to_owned();
         let events = bench.during(|device| device.inject_hardware_error(HardwareError::NarrowLink));
-        assert_eq!(events, [(HardwareRule::LinkWidth, told)]);
+        assert_eq!(events, [(HardwareRule::LinkWidth, text)]);
         assert_eq!(bench.during(|_| {}), []);
     }
 
     #[test]
-    fn a_link_that_was_narrow_or_slow_from_the_start_is_told_once() {
+    fn a_link_that_was_narrow_or_slow_from_the_start_is_reported_once() {
         let mut bench = Bench::new();
         bench.device.inject_hardware_error(HardwareError::NarrowLink);
         bench.device.inject_hardware_error(HardwareError::SlowLink);
-        let told = "PCIe link is narrower than card and slot: 0000:03:00.0 x8 of x16".to_owned();
-        assert_eq!(bench.during(|_| {}), [(HardwareRule::LinkNarrow, told)]);
-        let told = "PCIe link is slower under load than card and slot: 0000:03:00.0 2.5 GT/s of 8.0 GT/s".to_owned();
+        let text = "PCIe link is narrower than card and slot: 0000:03:00.0 x8 of x16".to_owned();
+        assert_eq!(bench.during(|_| {}), [(HardwareRule::LinkNarrow, text)]);
+        let text = "PCIe link is slower under load than card and slot: 0000:03:00.0 2.5 GT/s of 8.0 GT/s".to_owned();
         let events = bench.during(|device| device.follow_load(Some("60 90 90".parse().unwrap())));
-        assert_eq!(events, [(HardwareRule::LinkSlow, told)]);
+        assert_eq!(events, [(HardwareRule::LinkSlow, text)]);
         assert_eq!(bench.during(|_| {}), []);
     }
 
     #[test]
-    fn a_slower_link_is_told_under_load_alone_and_once() {
+    fn a_slower_link_is_reported_under_load_alone_and_once() {
         let mut bench = Bench::new();
         bench.device.follow_load(Some("60 10 10".parse().unwrap()));
         assert_eq!(bench.during(|device| device.inject_hardware_error(HardwareError::SlowLink)), []);
-        let told = "PCIe link became slower under load: 0000:03:00.0 8.0 GT/s, then 2.5 GT/s".to_owned();
+        let text = "PCIe link became slower under load: 0000:03:00.0 8.0 GT/s, then 2.5 GT/s".to_owned();
         let events = bench.during(|device| device.follow_load(Some("60 90 90".parse().unwrap())));
-        assert_eq!(events, [(HardwareRule::LinkSpeed, told)]);
+        assert_eq!(events, [(HardwareRule::LinkSpeed, text)]);
         assert_eq!(bench.during(|_| {}), []);
     }
 
     #[test]
-    fn a_critical_temperature_is_told_as_long_as_it_lasts() {
+    fn a_critical_temperature_is_reported_as_long_as_it_lasts() {
         let mut bench = Bench::new();
         let load = |text: &str| Some(text.parse().unwrap());
         assert_eq!(bench.during(|device| device.follow_load(load("60 100 100 95.9"))), []);

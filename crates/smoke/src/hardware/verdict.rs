@@ -19,32 +19,32 @@ pub(crate) fn apply(result: &mut CheckResult, seen: Seen, strict: bool) {
         result.hardware.get_or_insert_default().events.extend(errors);
     }
     if !messages.is_empty() {
-        if result.word == Status::Pass {
-            result.word = Status::DmesgWarn;
+        if result.status == Status::Pass {
+            result.status = Status::DmesgWarn;
         }
         let evidence: &mut Evidence = result.evidence.get_or_insert_default();
         evidence.messages = messages.into_iter().map(|message| message.text).collect();
     }
     // A check that resets the GPU on purpose expects the event.
-    if !resets.is_empty() && !matches!(result.word, Status::Pass | Status::Skip) {
+    if !resets.is_empty() && !matches!(result.status, Status::Pass | Status::Skip) {
         result.evidence.get_or_insert_default().resets = resets.iter().map(ToString::to_string).collect();
     }
     let Some(hardware) = &result.hardware else { return };
-    let Some(word) = changed(result.word, &hardware.events, strict) else { return };
+    let Some(status) = changed(result.status, &hardware.events, strict) else { return };
     let (first, more) = match &*hardware.events {
         [first, more @ ..] => (first, more.len()),
         [] => return,
     };
     let more = if more == 0 { String::new() } else { format!(" and {more} more") };
     result.detail = format!("{}; {first}{more}", result.detail);
-    result.word = word;
+    result.status = status;
 }
 
 /// Returns the new status after the events; `None` if they do not change it.
-fn changed(word: Status, events: &[HardwareEvent], strict: bool) -> Option<Status> {
-    let has_run = word != Status::Skip;
-    match word {
-        _ if events.is_empty() || word.is_bad() => None,
+fn changed(status: Status, events: &[HardwareEvent], strict: bool) -> Option<Status> {
+    let has_run = status != Status::Skip;
+    match status {
+        _ if events.is_empty() || status.is_bad() => None,
         _ if events.iter().any(|event| event.rule.is_fatal()) || strict && has_run => Some(Status::Fail),
         Status::Pass => Some(Status::Warn),
         _ => None,
@@ -76,16 +76,16 @@ mod tests {
         HardwareRule::NoAnswer,
     ];
 
-    fn judged(word: Status, rules: &[HardwareRule], messages: &[Message], strict: bool) -> CheckResult {
-        let mut result = CheckResult::new("a.b", word, "detail", Duration::ZERO);
+    fn judged(status: Status, rules: &[HardwareRule], messages: &[Message], strict: bool) -> CheckResult {
+        let mut result = CheckResult::new("a.b", status, "detail", Duration::ZERO);
         let event = |rule: &HardwareRule| event(*rule, "counter", "0".to_owned(), "1".to_owned());
         let hardware = Some(Hardware { events: rules.iter().map(event).collect(), ..Hardware::default() });
         apply(&mut result, Seen { hardware, messages: messages.to_vec(), resets: Vec::new() }, strict);
         result
     }
 
-    fn word(word: Status, rules: &[HardwareRule], strict: bool) -> Status {
-        judged(word, rules, &[], strict).word
+    fn judged_status(status: Status, rules: &[HardwareRule], strict: bool) -> Status {
+        judged(status, rules, &[], strict).status
     }
 
     #[test]
@@ -93,13 +93,13 @@ mod tests {
         for rule in ALL {
             let is_fatal = matches!(rule, HardwareRule::RasUncorrectable | HardwareRule::AerFatal);
             let expected = if is_fatal { Status::Fail } else { Status::Warn };
-            assert_eq!(word(Status::Pass, &[rule], false), expected, "{rule:?}");
-            assert_eq!(word(Status::Pass, &[rule], true), Status::Fail, "{rule:?}");
-            assert_eq!(word(Status::Skip, &[rule], false) == Status::Fail, is_fatal, "{rule:?}");
+            assert_eq!(judged_status(Status::Pass, &[rule], false), expected, "{rule:?}");
+            assert_eq!(judged_status(Status::Pass, &[rule], true), Status::Fail, "{rule:?}");
+            assert_eq!(judged_status(Status::Skip, &[rule], false) == Status::Fail, is_fatal, "{rule:?}");
         }
-        assert_eq!(word(Status::Pass, &[], true), Status::Pass);
-        assert_eq!(word(Status::Skip, &[HardwareRule::AerCorrectable], true), Status::Skip);
-        assert_eq!(word(Status::Timeout, &[HardwareRule::AerFatal], true), Status::Timeout);
+        assert_eq!(judged_status(Status::Pass, &[], true), Status::Pass);
+        assert_eq!(judged_status(Status::Skip, &[HardwareRule::AerCorrectable], true), Status::Skip);
+        assert_eq!(judged_status(Status::Timeout, &[HardwareRule::AerFatal], true), Status::Timeout);
     }
 
     #[test]
@@ -120,12 +120,12 @@ mod tests {
             apply(result, Seen { resets, ..Seen::default() }, false);
             result.evidence.take().map(|evidence| evidence.lines())
         };
-        for (word, is_told) in [(Status::Fail, true), (Status::Timeout, true), (Status::Pass, false)] {
-            let mut result = CheckResult::new("a.b", word, "detail", Duration::ZERO);
-            let told =
+        for (status, is_evidence) in [(Status::Fail, true), (Status::Timeout, true), (Status::Pass, false)] {
+            let mut result = CheckResult::new("a.b", status, "detail", Duration::ZERO);
+            let line =
                 "event of the kernel: the GPU was reset and works again; the job was of process 4711 (game)".to_owned();
-            assert_eq!(event(&mut result), is_told.then(|| vec![told]), "{word:?}");
-            assert_eq!(result.word, word);
+            assert_eq!(event(&mut result), is_evidence.then(|| vec![line]), "{status:?}");
+            assert_eq!(result.status, status);
         }
     }
 
@@ -133,16 +133,16 @@ mod tests {
     fn the_kernels_complaints_spoil_a_pass_and_are_kept() {
         let message = |is_error| [Message { is_error, text: "amdgpu: ring gfx timeout".to_owned() }];
         let warned = judged(Status::Pass, &[], &message(false), true);
-        assert_eq!((warned.word, warned.evidence.unwrap().messages.len()), (Status::DmesgWarn, 1));
+        assert_eq!((warned.status, warned.evidence.unwrap().messages.len()), (Status::DmesgWarn, 1));
         let failed = judged(Status::Fail, &[], &message(true), false);
-        assert_eq!((failed.word, failed.evidence.unwrap().messages.len()), (Status::Fail, 1));
+        assert_eq!((failed.status, failed.evidence.unwrap().messages.len()), (Status::Fail, 1));
         let complained = judged(Status::Pass, &[], &message(true), false);
-        assert_eq!(complained.word, Status::DmesgWarn);
+        assert_eq!(complained.status, Status::DmesgWarn);
         assert_eq!(
             complained.hardware.unwrap().events[0].to_string(),
             "kernel error: /dev/kmsg amdgpu: ring gfx timeout"
         );
-        assert_eq!(judged(Status::Pass, &[], &message(true), true).word, Status::Fail);
+        assert_eq!(judged(Status::Pass, &[], &message(true), true).status, Status::Fail);
         assert_eq!(judged(Status::Pass, &[], &[], false).evidence, None);
     }
 }

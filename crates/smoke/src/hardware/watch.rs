@@ -234,9 +234,9 @@ mod tests {
 
     /// A GPU that tells when its fan has been read, the last figure of a reading.
     #[derive(Debug)]
-    struct Told(Box<dyn Source>, Sender<()>);
+    struct Signalling(Box<dyn Source>, Sender<()>);
 
-    impl Source for Told {
+    impl Source for Signalling {
         fn read(&self, name: &str) -> io::Result<String> {
             if name.ends_with("fan1_input") {
                 let _ = self.1.send(());
@@ -257,7 +257,7 @@ mod tests {
     fn the_peak_is_read_while_the_check_runs() {
         let device = SimDevice::new(profile("navi21").unwrap(), SimOptions { power: true, ..SimOptions::default() });
         let (reads, read) = mpsc::channel();
-        let source = Told(Monitor::Simulated(device.clone()).open().unwrap(), reads);
+        let source = Signalling(Monitor::Simulated(device.clone()).open().unwrap(), reads);
         let (sender, requests) = mpsc::channel();
         thread::spawn(move || Reader::new(Box::new(source)).serve(&requests));
         let mut watch = Watch { thread: Some(sender), ..Watch::none() };
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_during_a_reset_is_told_when_its_counter_can_be_read_again() {
+    fn an_error_during_a_reset_is_reported_when_its_counter_can_be_read_again() {
         let text = Arc::new(Mutex::new("ue: 0\nce: 0\n"));
         let mut reader = Reader::new(Box::new(Reset(Arc::clone(&text))));
         let mut after = |now| {
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn files_that_do_not_answer_are_told_once_and_hold_nothing_up() {
+    fn files_that_do_not_answer_are_reported_once_and_hold_nothing_up() {
         static LOCK: Mutex<()> = Mutex::new(());
         let (sender, requests) = mpsc::channel();
         let reader = thread::spawn(move || Reader::new(Box::new(Stuck(&LOCK))).serve(&requests));
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn files_that_never_answered_are_told_too() {
+    fn files_that_never_answered_are_reported_too() {
         static LOCK: Mutex<()> = Mutex::new(());
         let held = LOCK.lock().unwrap();
         let (sender, requests) = mpsc::channel();

@@ -51,7 +51,7 @@ pub(crate) fn work(task: &Task, target: &Target, options: &Options, trouble: Opt
     if let (Task::Try(_), Some(trouble)) = (task, trouble) {
         cause(trouble);
     }
-    let settings = Settings { pulse: Some(|| tell(&Message::Alive)), progress: Some(progressed), ..options.settings() };
+    let settings = Settings { pulse: Some(|| send(&Message::Alive)), progress: Some(progressed), ..options.settings() };
     // The state of a real GPU is watched by the parent, which also sees it when a check does not end.
     let mut watch = if target.gpu().simulated { Watch::new(target.monitor()) } else { Watch::none() };
     let test = shielded(|| TestContext::open(target, settings));
@@ -61,7 +61,7 @@ pub(crate) fn work(task: &Task, target: &Target, options: &Options, trouble: Opt
             let steps = plan::plan(&test.rings, options.level, &options.choice);
             let planned =
                 steps.iter().map(|step| Planned { id: step.id.clone(), seconds: step.check.budget.as_secs() });
-            tell(&Message::Planned { gpu: Box::new(gpu), steps: planned.collect() });
+            send(&Message::Planned { gpu: Box::new(gpu), steps: planned.collect() });
             // Opening it was the first check of most plans.
             if let Some(open) = steps.iter().find(|step| step.id == inventory::OPEN) {
                 report(in_context(&test, open, began, &mut watch, options));
@@ -92,19 +92,19 @@ fn step(test: &TestContext<'_>, options: &Options, id: &str) -> Option<PlannedCh
 }
 
 fn report((result, lost): (CheckResult, Option<String>)) {
-    tell(&Message::Result { result: Box::new(result), lost });
+    send(&Message::Result { result: Box::new(result), lost });
 }
 
 /// Reports each percent of progress to the parent once.
 fn progressed(progress: Progress) {
-    static TOLD: AtomicU64 = AtomicU64::new(0);
+    static REPORTED: AtomicU64 = AtomicU64::new(0);
     let percent = progress.percent();
-    if TOLD.swap(percent, Ordering::Relaxed) != percent {
-        tell(&Message::Progress(progress));
+    if REPORTED.swap(percent, Ordering::Relaxed) != percent {
+        send(&Message::Progress(progress));
     }
 }
 
-fn tell(message: &Message) {
+fn send(message: &Message) {
     let mut out = io::stdout().lock();
     // A parent that is gone hears nothing.
     let _ = writeln!(out, "{}", message.line());
@@ -118,7 +118,7 @@ fn cause(trouble: Trouble) {
         Trouble::Stubborn => {
             let deaf = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
             let _ = signal_hook::flag::register(signal_hook::consts::SIGTERM, deaf);
-            tell(&Message::Alive);
+            send(&Message::Alive);
             let end = Instant::now() + LONG;
             while Instant::now() < end {
                 std::thread::sleep(Duration::from_millis(50));
@@ -127,7 +127,7 @@ fn cause(trouble: Trouble) {
         Trouble::Busy => {
             let end = Instant::now() + LONG;
             while Instant::now() < end {
-                tell(&Message::Alive);
+                send(&Message::Alive);
                 std::thread::sleep(Duration::from_millis(20));
             }
         }

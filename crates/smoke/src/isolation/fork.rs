@@ -148,7 +148,7 @@ fn state(pid: u32) -> char {
 }
 
 /// Describes an exit status in words.
-pub(crate) fn told(status: ExitStatus) -> String {
+pub(crate) fn description(status: ExitStatus) -> String {
     match (status.code(), status.signal().map(Signal::try_from)) {
         (Some(code), _) => format!("the process ended with exit status {code} and no result"),
         (None, Some(Ok(signal))) => format!("the process was killed by {signal}"),

@@ -71,7 +71,7 @@ const PLANNING: Duration = Duration::from_mins(1);
 
 /// The results of one process.
 #[derive(Default)]
-struct Told {
+struct ChildResults {
     plan: Option<(Gpu, Vec<Planned>)>,
     result: Option<CheckResult>,
     lost: Option<String>,
@@ -164,16 +164,16 @@ impl Parent {
                 continue;
             }
             observer.started(&step.id);
-            let told = match opened.take_if(|result| result.id == step.id) {
-                Some(result) => Told { result: Some(result), ..Told::default() },
+            let child = match opened.take_if(|result| result.id == step.id) {
+                Some(result) => ChildResults { result: Some(result), ..ChildResults::default() },
                 None => self.step(step, options, pass, start, watch, observer),
             };
-            let Some(mut result) = told.result else { continue };
+            let Some(mut result) = child.result else { continue };
             options.judge(&mut result);
             observer.finished(&result);
             results.push(result);
-            let lost = told.lost.filter(|_| !options.keep_going);
-            if let Some(why) = told.abort.or(lost) {
+            let lost = child.lost.filter(|_| !options.keep_going);
+            if let Some(why) = child.abort.or(lost) {
                 return (results, Ending { reason: Some(why), notrun: left });
             }
         }
@@ -188,26 +188,26 @@ impl Parent {
         start: Instant,
         watch: &mut Watch,
         observer: &mut dyn Observer,
-    ) -> Told {
+    ) -> ChildResults {
         if options.expectations.skips(&step.id) {
             let mut result = CheckResult::new(&step.id, Status::Skip, "the user's lists leave it out", Duration::ZERO);
             result.expected = Some(Expected::Skip);
-            return Told { result: Some(result), ..Told::default() };
+            return ChildResults { result: Some(result), ..ChildResults::default() };
         }
         let own = Duration::from_secs(step.seconds);
         let limit = self.check.map_or(own, |limit| limit.min(own));
-        let mut told = self.child(&step.id, &["--child", &step.id], limit, pass, start, watch, observer);
+        let mut child = self.child(&step.id, &["--child", &step.id], limit, pass, start, watch, observer);
         let ended_badly =
-            told.result.as_ref().is_some_and(|result| matches!(result.word, Status::Timeout | Status::Crash));
-        if ended_badly && told.abort.is_none() && !options.keep_going {
+            child.result.as_ref().is_some_and(|result| matches!(result.status, Status::Timeout | Status::Crash));
+        if ended_badly && child.abort.is_none() && !options.keep_going {
             // Is there still a GPU? Its result is thrown away, so events during it are left to the next check.
             let open = ["--child", inventory::OPEN];
             let unwatched = &mut Watch::none();
             let health = self.child(inventory::OPEN, &open, PLANNING, pass, start, unwatched, &mut ());
-            let is_well = health.result.is_some_and(|result| result.word == Status::Pass);
-            told.lost = (!is_well).then(|| format!("the GPU does not open any more after {}", step.id));
+            let is_well = health.result.is_some_and(|result| result.status == Status::Pass);
+            child.lost = (!is_well).then(|| format!("the GPU does not open any more after {}", step.id));
         }
-        told
+        child
     }
 
     /// Returns `true` if the user has interrupted the run.
@@ -224,7 +224,7 @@ impl Parent {
     }
 
     /// Runs one process, and converts its outcome to the result of the check.
-    #[expect(clippy::too_many_arguments, reason = "the task, its limits, and who is told of it")]
+    #[expect(clippy::too_many_arguments, reason = "the task, its limits, and who observes it")]
     fn child(
         &self,
         id: &str,
@@ -234,7 +234,7 @@ impl Parent {
         start: Instant,
         watch: &mut Watch,
         observer: &mut dyn Observer,
-    ) -> Told {
+    ) -> ChildResults {
         let mut command = Command::new(&self.program);
         command.args(&self.arguments).args(task).args(["--seed", &pass.seed.to_string()]);
         command.args(["--parent", &std::process::id().to_string()]);
@@ -243,43 +243,43 @@ impl Parent {
         }
         let limits = Limits { whole, silence: self.silence, grace: self.grace };
         let began = Instant::now();
-        let mut told = Told::default();
+        let mut child = ChildResults::default();
         watch.begin();
         let ended = fork::run(
             &mut command,
             limits,
             || self.stops(start),
             |message| match message {
-                Message::Planned { gpu, steps } => told.plan = Some((*gpu, steps)),
-                Message::Result { result, lost } => (told.result, told.lost) = (Some(*result), lost),
+                Message::Planned { gpu, steps } => child.plan = Some((*gpu, steps)),
+                Message::Result { result, lost } => (child.result, child.lost) = (Some(*result), lost),
                 Message::Alive => {}
                 Message::Progress(progress) => observer.progressed(id, progress),
             },
         );
         let time = began.elapsed();
-        let (word, detail) = match ended {
-            Ok(Ended::Exited(_)) if told.result.is_some() || told.plan.is_some() => (None, String::new()),
-            Ok(Ended::Exited(status)) => (Some(Status::Crash), fork::told(status)),
+        let (status, detail) = match ended {
+            Ok(Ended::Exited(_)) if child.result.is_some() || child.plan.is_some() => (None, String::new()),
+            Ok(Ended::Exited(status)) => (Some(Status::Crash), fork::description(status)),
             Ok(Ended::Stopped(why)) => (Some(stopped(why)), why.to_string()),
             Ok(Ended::Stuck(why, state)) => {
                 let detail = format!("{why}, and could not be killed: its process is in state {state}");
-                told.abort = Some(detail.clone());
+                child.abort = Some(detail.clone());
                 (Some(Status::Incomplete), detail)
             }
             Err(error) => {
                 let detail = format!("no process for it: {error}");
-                told.abort = Some(detail.clone());
+                child.abort = Some(detail.clone());
                 (Some(Status::Incomplete), detail)
             }
         };
-        if let Some(word) = word {
-            told.result = Some(CheckResult::new(id, word, detail, time));
+        if let Some(status) = status {
+            child.result = Some(CheckResult::new(id, status, detail, time));
         }
         let seen = watch.end();
-        if let Some(result) = &mut told.result {
+        if let Some(result) = &mut child.result {
             verdict::apply(result, seen, self.strict_hardware);
         }
-        told
+        child
     }
 }
 

@@ -44,7 +44,7 @@ pub(crate) fn run(
         let (results, ended) = parent.follow(&plan, opened.take(), options, &pass, start, &mut watch, &mut ());
         let is_complete = results.len() == plan.len();
         for result in results {
-            if parent.is_interrupted() && result.word == Status::Incomplete {
+            if parent.is_interrupted() && result.status == Status::Incomplete {
                 continue;
             }
             if let Some(first) = soak.add(round, start.elapsed(), &result) {

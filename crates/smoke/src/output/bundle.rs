@@ -112,8 +112,8 @@ fn pack(scratch: &Path, report: &Report, text: &str) -> io::Result<Vec<u8>> {
     let messages: Vec<_> = messages.flat_map(|evidence| evidence.messages.iter().cloned()).collect();
     add("dmesg.txt", messages.join("\n").as_bytes())?;
     for result in &report.results {
-        let told = result.word.is_bad() || matches!(result.word, Status::Warn | Status::DmesgWarn);
-        if !told && !result.id.starts_with("inventory.") {
+        let is_notable = result.status.is_bad() || matches!(result.status, Status::Warn | Status::DmesgWarn);
+        if !is_notable && !result.id.starts_with("inventory.") {
             continue;
         }
         let name = parent::recording(&result.id);

@@ -201,7 +201,7 @@ impl Observer for Human {
     fn finished(&mut self, result: &CheckResult) {
         self.clear();
         self.done += 1;
-        let word = Word { status: result.word, expected: result.expected, coloured: self.coloured };
+        let label = Label { status: result.status, expected: result.expected, coloured: self.coloured };
         let CheckResult { id, detail, time, .. } = result;
         let width = self.width;
         let expected = match result.expected {
@@ -210,7 +210,7 @@ impl Observer for Human {
             Some(Expected::UnexpectedPass) => " (UnexpectedImprovement)",
             Some(Expected::Skip) | None => "",
         };
-        self.line(format_args!("{word} {id:<width$} {:>9}  {detail}{expected}", Milliseconds(*time)));
+        self.line(format_args!("{label} {id:<width$} {:>9}  {detail}{expected}", Milliseconds(*time)));
         if !result.peers.is_empty() {
             for line in peers::lines(&result.peers) {
                 self.line(format_args!("      | {line}"));
@@ -258,8 +258,9 @@ impl Observer for Human {
 /// Returns the last line: the results by status. Results that the user's lists name have the words of deqp-runner.
 fn counts(report: &Report) -> String {
     let count = |which: &dyn Fn(&CheckResult) -> bool| report.results.iter().filter(|result| which(result)).count();
-    let unlisted =
-        |word: Status| count(&|result| result.word == word && matches!(result.expected, None | Some(Expected::Skip)));
+    let unlisted = |status: Status| {
+        count(&|result| result.status == status && matches!(result.expected, None | Some(Expected::Skip)))
+    };
     let listed = |expected| count(&|result| result.expected == Some(expected));
     let mut text = format!(
         "{} passed, {} failed, {} skipped",
@@ -296,13 +297,13 @@ pub(crate) fn stdout_is_terminal() -> bool {
 }
 
 /// A status, five columns wide.
-struct Word {
+struct Label {
     status: Status,
     expected: Option<Expected>,
     coloured: bool,
 }
 
-impl Display for Word {
+impl Display for Label {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (text, colour) = match self.status {
             _ if self.expected == Some(Expected::Fail) => ("xfail", 33),
@@ -367,8 +368,8 @@ mod tests {
         captured.get()
     }
 
-    fn result(word: Status) -> CheckResult {
-        CheckResult::new("bo.map", word, "two mappings", Duration::from_micros(1250))
+    fn result(status: Status) -> CheckResult {
+        CheckResult::new("bo.map", status, "two mappings", Duration::from_micros(1250))
     }
 
     #[test]

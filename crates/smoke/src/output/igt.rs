@@ -34,7 +34,7 @@ fn document(report: &Report, start: f64, end: f64) -> Value {
     let mut tests: Map<String, Value> = report.results.iter().map(|result| (name(&result.id), test(result))).collect();
     tests.extend(report.not_run.iter().map(|id| (name(id), json!({ "result": "notrun" }))));
     let mut totals: Map<String, Value> =
-        Status::ALL.map(|word| (word.name().to_owned(), report.summary.count(word).into())).into_iter().collect();
+        Status::ALL.map(|status| (status.name().to_owned(), report.summary.count(status).into())).into_iter().collect();
     totals.insert("notrun".to_owned(), report.summary.notrun.into());
     totals.insert("dmesg-fail".to_owned(), 0.into());
     totals.insert("abort".to_owned(), u8::from(report.aborted).into());
@@ -57,7 +57,7 @@ fn test(result: &CheckResult) -> Value {
     let figures = result.hardware.as_ref().map(Hardware::line).filter(|figures| !figures.is_empty());
     let figures = figures.map(|figures| format!("hardware: {figures}\n")).unwrap_or_default();
     json!({
-        "result": result.word.name(),
+        "result": result.status.name(),
         "igt-version": format!("amdgpu-smoke {}", env!("CARGO_PKG_VERSION")),
         "time": time(0.0, result.time.as_secs_f64()),
         "out": format!("{}\n{figures}", result.detail),

@@ -20,9 +20,9 @@ pub(crate) fn document(report: &Report) -> String {
     );
     let results: Vec<&CheckResult> = report.results.iter().chain(is_cut.then_some(&cut)).collect();
     let count = |which: &dyn Fn(&CheckResult) -> bool| results.iter().filter(|result| which(result)).count();
-    let failures = count(&|result| result.is_failure() && !is_error(result.word));
-    let errors = count(&|result| result.is_failure() && is_error(result.word));
-    let skipped = count(&|result| result.word == Status::Skip) + report.not_run.len();
+    let failures = count(&|result| result.is_failure() && !is_error(result.status));
+    let errors = count(&|result| result.is_failure() && is_error(result.status));
+    let skipped = count(&|result| result.status == Status::Skip) + report.not_run.len();
     let time: f64 = results.iter().map(|result| result.time.as_secs_f64()).sum();
     let totals = format!(
         "tests=\"{}\" failures=\"{failures}\" errors=\"{errors}\" skipped=\"{skipped}\" time=\"{time:.3}\"",
@@ -57,8 +57,8 @@ pub(crate) fn document(report: &Report) -> String {
 }
 
 /// Returns `true` for a result that JUnit counts as an error rather than a failure.
-const fn is_error(word: Status) -> bool {
-    matches!(word, Status::Crash | Status::Timeout | Status::Incomplete)
+const fn is_error(status: Status) -> bool {
+    matches!(status, Status::Crash | Status::Timeout | Status::Incomplete)
 }
 
 fn properties(report: &Report) -> Vec<(&'static str, String)> {
@@ -94,20 +94,20 @@ fn case(xml: &mut String, result: &CheckResult) {
     let (class, name) = (escaped(class), escaped(name));
     let _ =
         write!(xml, "    <testcase classname=\"{class}\" name=\"{name}\" time=\"{:.3}\"", result.time.as_secs_f64());
-    let (detail, word) = (escaped(&result.detail), result.word.name());
+    let (detail, status) = (escaped(&result.detail), result.status.name());
     let evidence = escaped(&result.evidence_lines().join("\n"));
     let figures = result.hardware.as_ref().map(Hardware::line).filter(|figures| !figures.is_empty());
     let figures = figures.map(|figures| format!("\nhardware: {}", escaped(&figures))).unwrap_or_default();
     if result.is_failure() {
-        let element = if is_error(result.word) { "error" } else { "failure" };
+        let element = if is_error(result.status) { "error" } else { "failure" };
         let _ = writeln!(
             xml,
-            ">\n      <{element} type=\"{word}\" message=\"{detail}\">{evidence}{figures}</{element}>\n    </testcase>"
+            ">\n      <{element} type=\"{status}\" message=\"{detail}\">{evidence}{figures}</{element}>\n    </testcase>"
         );
-    } else if result.word == Status::Skip {
+    } else if result.status == Status::Skip {
         let _ = writeln!(xml, ">\n      <skipped message=\"{detail}\"/>\n    </testcase>");
     } else {
         let lines = if evidence.is_empty() { evidence } else { format!("\n{evidence}") };
-        let _ = writeln!(xml, ">\n      <system-out>{word}: {detail}{lines}{figures}</system-out>\n    </testcase>");
+        let _ = writeln!(xml, ">\n      <system-out>{status}: {detail}{lines}{figures}</system-out>\n    </testcase>");
     }
 }

@@ -77,17 +77,17 @@ impl Observer for Tap {
 
     fn finished(&mut self, result: &CheckResult) {
         self.number += 1;
-        let status = if result.word.is_bad() { "not ok" } else { "ok" };
+        let status = if result.status.is_bad() { "not ok" } else { "ok" };
         // A hash would begin a directive.
         let id = result.id.replace('#', "\\#");
-        let directive = match (result.word, result.is_failure()) {
+        let directive = match (result.status, result.is_failure()) {
             (Status::Skip, _) => format!(" # SKIP {}", one_line(&result.detail)),
             // A known failure must not break the run.
-            (word, false) if word.is_bad() => " # TODO expected".to_owned(),
+            (status, false) if status.is_bad() => " # TODO expected".to_owned(),
             _ => String::new(),
         };
         self.line(&format!("{status} {} - {id}{directive}", self.number));
-        if result.word != Status::Skip {
+        if result.status != Status::Skip {
             self.line("  ---");
             for line in diagnostics(result) {
                 self.line(&format!("  {line}"));
@@ -106,7 +106,7 @@ impl Observer for Tap {
 
 fn diagnostics(result: &CheckResult) -> Vec<String> {
     let mut lines = vec![
-        format!("status: {}", result.word.name()),
+        format!("status: {}", result.status.name()),
         format!("duration_ms: {:.3}", result.time.as_secs_f64() * 1e3),
         format!("message: {}", quoted(&result.detail)),
     ];

@@ -206,7 +206,7 @@ impl Baseline {
             }
         }
         let engine = result.id.strip_prefix(BANDWIDTH).and_then(|rest| rest.strip_prefix('.'));
-        if result.word == Status::Skip
+        if result.status == Status::Skip
             && let Some(engine) = engine.filter(|engine| self.figures.iter().any(|then| then.engine == *engine))
         {
             complaints.push(format!("the baseline has figures of {engine}, and none were measured"));
@@ -218,14 +218,14 @@ impl Baseline {
             && !result.bandwidths.is_empty()
             && self.figures.iter().all(|then| then.engine != engine)
         {
-            let told = std::mem::take(&mut result.detail);
-            result.detail = format!("the baseline has no figures of {engine}; {told}");
-            if result.word == Status::Pass {
-                result.word = Status::Warn;
+            let detail = std::mem::take(&mut result.detail);
+            result.detail = format!("the baseline has no figures of {engine}; {detail}");
+            if result.status == Status::Pass {
+                result.status = Status::Warn;
             }
         }
-        if !complaints.is_empty() && !result.word.is_bad() {
-            result.word = Status::Fail;
+        if !complaints.is_empty() && !result.status.is_bad() {
+            result.status = Status::Fail;
             complaints.push(std::mem::take(&mut result.detail));
             result.detail = complaints.join("; ");
         }
@@ -254,7 +254,7 @@ mod tests {
         Bandwidth { engine, direction, bytes: 1 << 20, bytes_per_second, baseline: None }
     }
 
-    fn judged(then: u64, now: Bandwidth, word: Status) -> CheckResult {
+    fn judged(then: u64, now: Bandwidth, status: Status) -> CheckResult {
         let figures = vec![figure(then)];
         let baseline = Baseline {
             path: "b.json".into(),
@@ -263,16 +263,16 @@ mod tests {
             tolerance: "10%".parse().unwrap(),
             rings: Vec::new(),
         };
-        let mut result = CheckResult::new("bandwidth.copy.sdma0", word, "figures", Duration::ZERO);
-        result.bandwidths = if word == Status::Skip { Vec::new() } else { vec![now] };
+        let mut result = CheckResult::new("bandwidth.copy.sdma0", status, "figures", Duration::ZERO);
+        result.bandwidths = if status == Status::Skip { Vec::new() } else { vec![now] };
         baseline.judge(&mut result);
         result
     }
 
     #[test]
     fn a_bandwidth_fails_below_the_tolerance_and_names_both_figures() {
-        for (now, word) in [(2000, Status::Pass), (900, Status::Pass), (899, Status::Fail), (0, Status::Fail)] {
-            assert_eq!(judged(1000, figure(now), Status::Pass).word, word, "{now}");
+        for (now, status) in [(2000, Status::Pass), (900, Status::Pass), (899, Status::Fail), (0, Status::Fail)] {
+            assert_eq!(judged(1000, figure(now), Status::Pass).status, status, "{now}");
         }
         let worse = judged(2_000_000_000, figure(1_200_000_000), Status::Pass);
         let expected = "sdma0 upload 1.20 GB/s, baseline 2.00 GB/s, tolerance 10 %; figures";
@@ -283,15 +283,15 @@ mod tests {
     fn a_figure_that_cannot_be_compared_is_a_failure() {
         let other = Bandwidth { bytes: 4096, ..figure(5000) };
         let result = judged(1000, other, Status::Pass);
-        assert_eq!(result.word, Status::Fail);
+        assert_eq!(result.status, Status::Fail);
         assert!(result.detail.contains("with 4096 bytes, the baseline with 1048576"), "{}", result.detail);
         let skipped = judged(1000, figure(0), Status::Skip);
-        assert_eq!(skipped.word, Status::Fail);
+        assert_eq!(skipped.status, Status::Fail);
         assert!(skipped.detail.starts_with("the baseline has figures of sdma0"), "{}", skipped.detail);
     }
 
     #[test]
-    fn a_missing_engine_is_told_once_by_a_ring_that_is_left() {
+    fn a_missing_engine_is_reported_once_by_a_ring_that_is_left() {
         let figures =
             ["gfx0", "compute3", "sdma0", "sdma1"].map(|engine| Bandwidth { engine: engine.into(), ..figure(1) });
         let rings = |rings: &[&str]| rings.iter().map(|ring| (*ring).to_owned()).collect::<Vec<_>>();
@@ -302,9 +302,9 @@ mod tests {
             tolerance: Tolerance::default(),
             rings: rings(&["gfx0", "compute0", "compute1", "sdma1"]),
         };
-        let told = |engine: &str| baseline.gone(engine);
-        assert_eq!((told("compute0"), told("sdma1")), (vec!["compute3"], vec!["sdma0"]));
-        assert_eq!((told("gfx0"), told("compute1")), (vec![], vec![]));
+        let gone = |engine: &str| baseline.gone(engine);
+        assert_eq!((gone("compute0"), gone("sdma1")), (vec!["compute3"], vec!["sdma0"]));
+        assert_eq!((gone("gfx0"), gone("compute1")), (vec![], vec![]));
         let without_copy_engines = baseline.clone().with_rings(rings(&["gfx0", "compute3"]));
         assert_eq!(without_copy_engines.gone("gfx0"), ["sdma0", "sdma1"]);
         assert_eq!(baseline.with_rings(Vec::new()).gone("gfx0"), [""; 0], "the GPU did not open");

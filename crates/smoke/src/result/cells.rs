@@ -108,13 +108,13 @@ mod tests {
         #[derive(Debug, PartialEq, Serialize, Deserialize)]
         #[serde(tag = "kind")]
         enum Tagged {
-            Told { cells: Cells },
+            Counted { cells: Cells },
         }
         let mut cells = Cells::default();
         cells.add(5, 0x41, Some((3, 9)));
-        let told = Tagged::Told { cells };
-        let text = serde_json::to_string(&told).unwrap();
-        assert_eq!(serde_json::from_str::<Tagged>(&text).unwrap(), told);
+        let counted = Tagged::Counted { cells };
+        let text = serde_json::to_string(&counted).unwrap();
+        assert_eq!(serde_json::from_str::<Tagged>(&text).unwrap(), counted);
         assert!(serde_json::from_str::<Tagged>(&text.replace("\"9\"", "\"x\"")).is_err());
     }
 

@@ -20,9 +20,8 @@ use crate::{
 pub struct CheckResult {
     /// The stable ID of the check, `area.name`. The name of the ring follows if the check is for one ring.
     pub id: String,
-    /// The status of the check; `status` in JSON.
-    #[serde(rename = "status")]
-    pub word: Status,
+    /// The status of the check.
+    pub status: Status,
     /// The figures of a passed check, the evidence of a failure, or the reason for a skip.
     pub detail: String,
     /// The duration of the check; in JSON in milliseconds.
@@ -49,10 +48,21 @@ pub struct CheckResult {
 }
 
 impl CheckResult {
-    pub(crate) fn new(id: &str, word: Status, detail: impl Into<String>, time: Duration) -> Self {
+    pub(crate) fn new(id: &str, status: Status, detail: impl Into<String>, time: Duration) -> Self {
         let (id, detail) = (id.to_owned(), detail.into());
         let (bandwidths, peers) = (Vec::new(), Vec::new());
-        Self { id, word, detail, time, bandwidths, peers, tested: None, evidence: None, hardware: None, expected: None }
+        Self {
+            id,
+            status,
+            detail,
+            time,
+            bandwidths,
+            peers,
+            tested: None,
+            evidence: None,
+            hardware: None,
+            expected: None,
+        }
     }
 
     /// Returns the evidence and the hardware's events as lines of text. Errors of the kernel's log are among the evidence.
@@ -68,7 +78,7 @@ impl CheckResult {
         match self.expected {
             Some(Expected::Fail | Expected::Flake) => false,
             Some(Expected::UnexpectedPass) => true,
-            _ => self.word.is_bad(),
+            _ => self.status.is_bad(),
         }
     }
 }
@@ -100,6 +110,6 @@ mod tests {
         let json = serde_json::to_value(&result).unwrap();
         assert_eq!(json["ms"], 1.5);
         let back: CheckResult = serde_json::from_value(json).unwrap();
-        assert_eq!((back.id, back.word, back.time), (result.id, result.word, result.time));
+        assert_eq!((back.id, back.status, back.time), (result.id, result.status, result.time));
     }
 }

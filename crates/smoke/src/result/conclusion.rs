@@ -136,7 +136,7 @@ impl Conclusion {
         if self.has("memory-error") || self.has("link") {
             return;
         }
-        let has_run = |result: &&CheckResult| result.word != Status::Skip;
+        let has_run = |result: &&CheckResult| result.status != Status::Skip;
         let on_ring = |result: &CheckResult, kind: &str| ring(&result.id).is_some_and(|ring| engine(ring) == kind);
         let counts: Vec<(usize, usize)> = ENGINES
             .iter()
@@ -231,7 +231,7 @@ impl Conclusion {
                 self.then("look for the reason in the kernel log, and compare with another kernel");
             }
         }
-        let crashed = failed.iter().filter(|result| result.word == Status::Crash).count();
+        let crashed = failed.iter().filter(|result| result.status == Status::Crash).count();
         if crashed > 0 {
             self.say("program", format!("{crashed} checks crashed: this may be a mistake of this program"));
         }
@@ -335,8 +335,8 @@ mod tests {
         result::evidence::{Difference, Evidence, Refusal},
     };
 
-    fn result(id: &str, word: Status, detail: &str) -> CheckResult {
-        CheckResult::new(id, word, detail, Duration::ZERO)
+    fn result(id: &str, status: Status, detail: &str) -> CheckResult {
+        CheckResult::new(id, status, detail, Duration::ZERO)
     }
 
     fn concluded(results: &[CheckResult]) -> Option<Conclusion> {

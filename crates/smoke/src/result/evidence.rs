@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn evidence_is_told_from_the_bytes_to_the_kernel() {
+    fn evidence_is_listed_from_the_bytes_to_the_kernel() {
         let evidence = Evidence {
             difference: Some(Difference {
                 offset: 4,

@@ -103,12 +103,12 @@ impl Expectations {
             List::Flakes => self.flakes.push(whole()?),
             List::Skips => self.skips.push(whole()?),
             List::Fails => {
-                let (id, word) =
+                let (id, status) =
                     line.split_once(',').ok_or_else(|| format!("{line:?} is not of the form id,Status"))?;
-                let bad = Status::ALL.into_iter().filter(|word| !matches!(word, Status::Pass | Status::Skip));
-                let word = word.trim();
-                let known = bad.into_iter().find(|known| known.name().eq_ignore_ascii_case(word));
-                let known = known.ok_or_else(|| format!("{word:?} is no word for what goes wrong"))?;
+                let bad = Status::ALL.into_iter().filter(|status| !matches!(status, Status::Pass | Status::Skip));
+                let status = status.trim();
+                let known = bad.into_iter().find(|known| known.name().eq_ignore_ascii_case(status));
+                let known = known.ok_or_else(|| format!("{status:?} is no status of a failed check"))?;
                 self.fails.insert(id.trim().to_owned(), known);
             }
         }
@@ -124,8 +124,8 @@ impl Expectations {
     pub fn judge(&self, result: &mut CheckResult) {
         let listed = self.fails.get(&result.id);
         let is_flake = self.flakes.iter().any(|flake| flake.is_match(&result.id));
-        result.expected = match (listed, result.word) {
-            (Some(word), found) if *word == found => Some(Expected::Fail),
+        result.expected = match (listed, result.status) {
+            (Some(status), found) if *status == found => Some(Expected::Fail),
             (Some(_), Status::Pass) if !is_flake => Some(Expected::UnexpectedPass),
             (_, found) if is_flake && found.is_bad() => Some(Expected::Flake),
             _ => result.expected,
@@ -147,8 +147,8 @@ mod tests {
         lists
     }
 
-    fn judged(lists: &Expectations, id: &str, word: Status) -> (Option<Expected>, bool) {
-        let mut result = CheckResult::new(id, word, "", Duration::ZERO);
+    fn judged(lists: &Expectations, id: &str, status: Status) -> (Option<Expected>, bool) {
+        let mut result = CheckResult::new(id, status, "", Duration::ZERO);
         lists.judge(&mut result);
         (result.expected, result.is_failure())
     }

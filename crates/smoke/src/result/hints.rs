@@ -212,7 +212,7 @@ impl Row {
 fn symptoms(result: &CheckResult) -> Vec<Symptom> {
     let mut all = Vec::new();
     let evidence = result.evidence.as_deref();
-    if matches!(result.word, Status::Timeout | Status::Incomplete)
+    if matches!(result.status, Status::Timeout | Status::Incomplete)
         || evidence.is_some_and(|found| !found.hang.is_empty())
     {
         all.push(Hang);
@@ -250,8 +250,8 @@ mod tests {
     use super::*;
     use crate::result::evidence::{Difference, Evidence, Refusal};
 
-    fn hints(level: GfxLevel, id: &str, word: Status, evidence: Evidence) -> Vec<String> {
-        let mut result = CheckResult::new(id, word, "", Duration::ZERO);
+    fn hints(level: GfxLevel, id: &str, status: Status, evidence: Evidence) -> Vec<String> {
+        let mut result = CheckResult::new(id, status, "", Duration::ZERO);
         result.evidence = Some(Box::new(evidence));
         of(level, &result).into_iter().map(|hint| format!("{} {}", hint.rule, hint.mesa)).collect()
     }
@@ -287,8 +287,8 @@ mod tests {
 
     #[test]
     fn what_is_no_fault_of_a_stream_has_no_hints() {
-        for word in [Status::Pass, Status::Skip, Status::DmesgWarn] {
-            assert_eq!(hints(Gfx11, "exec.copy.gfx0", word, different()), [""; 0]);
+        for status in [Status::Pass, Status::Skip, Status::DmesgWarn] {
+            assert_eq!(hints(Gfx11, "exec.copy.gfx0", status, different()), [""; 0]);
         }
         assert_eq!(hints(Gfx11, "inventory.open", Status::Fail, Evidence::default()), [""; 0]);
         let refused = Evidence { refusal: Some(Refusal::default()), ..Evidence::default() };

@@ -77,13 +77,13 @@ pub(crate) fn same<T: PartialEq + std::fmt::Debug>(what: &str, found: T, expecte
 }
 
 /// An extension of results that adds the current operation to an error.
-pub(crate) trait Doing<T> {
+pub(crate) trait ErrorContext<T> {
     /// Turns the error into a failure with `what` before it.
-    fn doing(self, what: &str) -> Result<T, Stop>;
+    fn context(self, what: &str) -> Result<T, Stop>;
 }
 
-impl<T, E: Error + 'static> Doing<T> for Result<T, E> {
-    fn doing(self, what: &str) -> Result<T, Stop> {
+impl<T, E: Error + 'static> ErrorContext<T> for Result<T, E> {
+    fn context(self, what: &str) -> Result<T, Stop> {
         self.map_err(|error| {
             let refusal = kernels(&error).as_ref().and_then(refusal);
             Stop::Fail(Box::new(Failure { detail: format!("{what}: {error}"), refusal, ..Failure::default() }))
@@ -206,12 +206,12 @@ mod tests {
         let refused = KernelError::new("AMDGPU_CS", errno);
         let inner = || winsys::Error::Kernel(refused);
         for failed in [
-            Err::<(), _>(inner()).doing("a"),
-            Err(cs::Error::from(inner())).doing("a"),
-            Err(heaps::MemoryError::from(inner())).doing("a"),
-            Err(heaps::AllocateMemoryError::Bo(refused.into())).doing("a"),
-            Err(winsys::CreateBoundError::Bo(refused.into())).doing("a"),
-            Err(refused).doing("a"),
+            Err::<(), _>(inner()).context("a"),
+            Err(cs::Error::from(inner())).context("a"),
+            Err(heaps::MemoryError::from(inner())).context("a"),
+            Err(heaps::AllocateMemoryError::Bo(refused.into())).context("a"),
+            Err(winsys::CreateBoundError::Bo(refused.into())).context("a"),
+            Err(refused).context("a"),
         ] {
             let Err(Stop::Fail(failure)) = failed else { panic!("passed") };
             let refusal = failure.refusal.unwrap();
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_keeps_its_evidence_when_it_is_told_what_it_is_of() {
+    fn a_failure_keeps_its_evidence_when_its_subject_is_added() {
         let stop = same_bytes(&[1], &[2]).unwrap_err().of("type 3");
         let Stop::Fail(failure) = stop else { panic!("skipped") };
         assert_eq!(failure.detail, "type 3: byte 0x0 of 0x1: found 01, expected 02");

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::result::bandwidth::Rate;
 
-/// Measured copies between a GPU's copy engine and the memory of another GPU.
+/// Bandwidth of copies between a GPU's copy engine and the memory of another GPU.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PeerCopy {
     /// The GPU whose copy engine is used.

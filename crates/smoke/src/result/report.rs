@@ -291,9 +291,9 @@ pub struct Summary {
 
 impl Summary {
     pub(crate) fn of(results: &[CheckResult], notrun: usize) -> Self {
-        let count = |word| results.iter().filter(|result| result.word == word).count();
-        let told = |which: &[Expected]| {
-            results.iter().filter(|result| result.expected.is_some_and(|told| which.contains(&told))).count()
+        let count = |status| results.iter().filter(|result| result.status == status).count();
+        let expected = |which: &[Expected]| {
+            results.iter().filter(|result| result.expected.is_some_and(|found| which.contains(&found))).count()
         };
         Self {
             pass: count(Status::Pass),
@@ -305,14 +305,14 @@ impl Summary {
             incomplete: count(Status::Incomplete),
             dmesg_warn: count(Status::DmesgWarn),
             notrun,
-            expected: told(&[Expected::Fail, Expected::Flake]),
-            unexpected_pass: told(&[Expected::UnexpectedPass]),
+            expected: expected(&[Expected::Fail, Expected::Flake]),
+            unexpected_pass: expected(&[Expected::UnexpectedPass]),
         }
     }
 
     /// Returns the number of results with this status.
-    pub const fn count(&self, word: Status) -> usize {
-        match word {
+    pub const fn count(&self, status: Status) -> usize {
+        match status {
             Status::Pass => self.pass,
             Status::Fail => self.fail,
             Status::Skip => self.skip,
@@ -331,8 +331,8 @@ mod tests {
 
     #[test]
     fn words_are_written_as_igt_writes_them() {
-        for word in Status::ALL {
-            assert_eq!(serde_json::to_value(word).unwrap(), word.name());
+        for status in Status::ALL {
+            assert_eq!(serde_json::to_value(status).unwrap(), status.name());
         }
     }
 }

@@ -139,11 +139,11 @@ impl Resumed {
             return Err(ResumeError::Other { path, then: self.gpu.label(), now: gpu.label() });
         }
         if self.checks != plan {
-            let told = |checks: &[String]| format!("a plan of {} checks", checks.len());
+            let text = |checks: &[String]| format!("a plan of {} checks", checks.len());
             let differing = self.checks.iter().zip(plan).find(|(then, now)| then != now);
             let (then, now) = match differing {
                 Some((then, now)) => (format!("a plan with {then}"), format!("a plan with {now} instead")),
-                None => (told(&self.checks), told(plan)),
+                None => (text(&self.checks), text(plan)),
             };
             return Err(ResumeError::Other { path, then, now });
         }
@@ -183,7 +183,7 @@ mod tests {
     fn the_check_that_was_under_way_is_incomplete_and_half_a_line_is_ignored() {
         let resumed =
             read("half", &format!("{BEGUN}{}\n{{\"event\":\"resu", r#"{"event":"started","id":"c.d"}"#)).unwrap();
-        let words: Vec<_> = (0..3).map(|step| resumed.result(step).map(|result| result.word)).collect();
+        let words: Vec<_> = (0..3).map(|step| resumed.result(step).map(|result| result.status)).collect();
         assert_eq!(words, [Some(Status::Pass), Some(Status::Incomplete), None]);
         let plan = ["a.b", "c.d"].map(str::to_owned);
         assert!(resumed.fits(&resumed.gpu, &plan).is_ok());

@@ -108,7 +108,7 @@ impl Soak {
             self.checks.push(SoakCheck::new(&result.id));
         }
         let check = self.checks.iter_mut().find(|check| check.id == result.id)?;
-        if result.word == Status::Skip {
+        if result.status == Status::Skip {
             return None;
         }
         let milliseconds = result.time.as_secs_f64() * 1e3;
@@ -123,10 +123,10 @@ impl Soak {
         }
         let Round { number, seed } = round;
         let detail = format!("round {number}, seed {seed}: {}", result.detail);
-        let told = CheckResult { detail, ..result.clone() };
+        let reported = CheckResult { detail, ..result.clone() };
         let after_seconds = after.as_secs_f64();
         check.first_failure = Some(FirstFailure { round: number, seed, after_seconds, result: result.clone() });
-        Some(told)
+        Some(reported)
     }
 
     /// Counts the hardware's events, which would be lost with the result of a check that passes again later.
@@ -273,12 +273,12 @@ mod tests {
     fn failures_are_rates_of_the_runs_and_the_first_is_kept_whole() {
         let mut soak = Soak::new(Duration::from_hours(8));
         for number in 1..=1000 {
-            let word = if number % 250 == 0 { Status::Fail } else { Status::Pass };
+            let status = if number % 250 == 0 { Status::Fail } else { Status::Pass };
             let round = Round { number, seed: 7 };
             let result =
-                CheckResult::new("exec.copy.sdma0", word, format!("byte {number}"), Duration::from_millis(number));
-            let told = soak.add(round, Duration::from_secs(number), &result);
-            assert_eq!(told.is_some(), number == 250, "{number}");
+                CheckResult::new("exec.copy.sdma0", status, format!("byte {number}"), Duration::from_millis(number));
+            let reported = soak.add(round, Duration::from_secs(number), &result);
+            assert_eq!(reported.is_some(), number == 250, "{number}");
             soak.add(round, Duration::ZERO, &CheckResult::new("bo.map", Status::Pass, "", Duration::ZERO));
             soak.add(round, Duration::ZERO, &CheckResult::new("va.fixed", Status::Skip, "", Duration::ZERO));
         }
@@ -309,8 +309,8 @@ mod tests {
             let result = CheckResult::new("exec.nop.gfx0", Status::Pass, "", Duration::ZERO);
             soak.add(Round { number, seed: 0 }, Duration::ZERO, &CheckResult { hardware, ..result });
         }
-        let told = "new corrected PCIe error: aer_dev_correctable 0, then 1 (round 40, exec.nop.gfx0; in 2 checks)";
-        assert_eq!(soak.lines().last().unwrap(), told);
+        let line = "new corrected PCIe error: aer_dev_correctable 0, then 1 (round 40, exec.nop.gfx0; in 2 checks)";
+        assert_eq!(soak.lines().last().unwrap(), line);
     }
 
     #[test]

@@ -51,7 +51,7 @@ fn result<'a>(report: &'a Report, id: &str) -> &'a CheckResult {
 #[track_caller]
 fn fails(report: &Report, id: &str, evidence: &str) {
     let result = result(report, id);
-    assert_eq!(result.word, Status::Fail, "{id}: {}", result.detail);
+    assert_eq!(result.status, Status::Fail, "{id}: {}", result.detail);
     assert!(result.detail.contains(evidence), "{id}: {:?} does not say {evidence:?}", result.detail);
     assert!(matches!(Exit::of(report), Exit::Fail | Exit::Aborted));
 }
@@ -60,7 +60,7 @@ fn fails(report: &Report, id: &str, evidence: &str) {
 fn an_honest_kernel_passes() {
     let report = run_with(false, "", |_, call| call.forward());
     let bad: Vec<_> =
-        report.results.iter().filter(|result| matches!(result.word, Status::Fail | Status::Crash)).collect();
+        report.results.iter().filter(|result| matches!(result.status, Status::Fail | Status::Crash)).collect();
     assert!(bad.is_empty(), "{bad:#?}");
     assert_eq!(Exit::of(&report), Exit::Pass);
 }

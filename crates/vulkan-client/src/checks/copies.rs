@@ -8,7 +8,7 @@
 use super::check::Check;
 use crate::{
     gpu::{Buffer, Gpu, Lane, MemoryPlace, Order},
-    outcome::{Doing, Outcome, Stop, same_bytes},
+    outcome::{ErrorContext, Outcome, Stop, same_bytes},
 };
 
 /// Bytes of the buffers here, above every single operation.
@@ -41,7 +41,7 @@ pub(crate) fn pattern(len: usize, seed: u8) -> Vec<u8> {
 
 /// A buffer the CPU sees, full of `BEFORE`.
 fn fresh(gpu: &Gpu) -> Result<Buffer<'_>, Stop> {
-    let buffer = gpu.buffer(ROOM, MemoryPlace::Host).doing("make a host buffer")?;
+    let buffer = gpu.buffer(ROOM, MemoryPlace::Host).context("make a host buffer")?;
     buffer.memory().write(0, &[BEFORE; ROOM as usize]);
     Ok(buffer)
 }
@@ -64,7 +64,7 @@ fn update(gpu: &Gpu, lane: &Lane) -> Outcome {
         record.update(&target, 64, &bytes);
         record.barrier();
     });
-    work.doing("submit")?.finish().doing("finish")?;
+    work.context("submit")?.finish().context("finish")?;
     holds(&target, 64, &bytes)?;
     Ok(format!("{UPDATE} bytes"))
 }
@@ -75,14 +75,14 @@ fn fill(gpu: &Gpu, lane: &Lane) -> Outcome {
         record.fill(&target, 128..128 + COPY, 0xdead_beef);
         record.barrier();
     });
-    work.doing("submit")?.finish().doing("finish")?;
+    work.context("submit")?.finish().context("finish")?;
     holds(&target, 128, &0xdead_beef_u32.to_le_bytes().repeat(COPY as usize / 4))?;
     Ok(format!("{COPY} bytes"))
 }
 
 fn copy(gpu: &Gpu, lane: &Lane) -> Outcome {
     let (source, target) = (fresh(gpu)?, fresh(gpu)?);
-    let between = gpu.buffer(ROOM, MemoryPlace::Device).doing("make a device buffer")?;
+    let between = gpu.buffer(ROOM, MemoryPlace::Device).context("make a device buffer")?;
     let bytes = pattern(COPY as usize, 2);
     source.memory().write(256, &bytes);
     let work = gpu.submit(lane, &Order::free(), |record| {
@@ -91,7 +91,7 @@ fn copy(gpu: &Gpu, lane: &Lane) -> Outcome {
         record.copy((&between, 512), (&target, 1024), COPY);
         record.barrier();
     });
-    work.doing("submit")?.finish().doing("finish")?;
+    work.context("submit")?.finish().context("finish")?;
     holds(&target, 1024, &bytes)?;
     Ok(format!("{COPY} bytes, there and back"))
 }
@@ -104,7 +104,7 @@ fn odd(gpu: &Gpu, lane: &Lane) -> Outcome {
         record.copy((&source, 7), (&target, 33), 1021);
         record.barrier();
     });
-    work.doing("submit")?.finish().doing("finish")?;
+    work.context("submit")?.finish().context("finish")?;
     holds(&target, 33, &bytes)?;
     Ok("1021 bytes from 7 to 33".into())
 }
@@ -120,14 +120,14 @@ fn chain(gpu: &Gpu, lane: &Lane) -> Outcome {
         }
         record.barrier();
     });
-    work.doing("submit")?.finish().doing("finish")?;
+    work.context("submit")?.finish().context("finish")?;
     holds(&target, 0, &pattern(16, 4).repeat(LINKS as usize + 1))?;
     Ok(format!("{LINKS} copies, each of the one before"))
 }
 
 fn large(gpu: &Gpu, lane: &Lane) -> Outcome {
     const LARGE: usize = 1 << 20;
-    let make = |place| gpu.buffer(LARGE as u64, place).doing("make a buffer");
+    let make = |place| gpu.buffer(LARGE as u64, place).context("make a buffer");
     let (source, between, target) = (make(MemoryPlace::Host)?, make(MemoryPlace::Device)?, make(MemoryPlace::Host)?);
     let bytes = pattern(LARGE, 5);
     source.memory().write(0, &bytes);
@@ -137,7 +137,7 @@ fn large(gpu: &Gpu, lane: &Lane) -> Outcome {
         record.copy((&between, 0), (&target, 0), LARGE as u64);
         record.barrier();
     });
-    work.doing("submit")?.finish().doing("finish")?;
+    work.context("submit")?.finish().context("finish")?;
     same_bytes("the target", &target.memory().read(0, LARGE), &bytes)?;
     Ok("1 MiB, there and back".into())
 }

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     gpu::{Gpu, HandleType, MemoryPlace, Order, QueueKind, SharedGpu, Source},
-    outcome::{Doing, Outcome, Stop, fail, same_bytes, skip},
+    outcome::{ErrorContext, Outcome, Stop, fail, same_bytes, skip},
 };
 
 /// Bytes that are copied: what RADV copies without a shader.
@@ -31,7 +31,7 @@ pub(super) const CHECKS: &[Check] = &[
 
 /// Copies a pattern into device memory and back, on a queue of a kind.
 fn round_trip(gpu: &Gpu, kind: QueueKind, seed: u8) -> Result<(), Stop> {
-    let make = |place| gpu.buffer(BYTES as u64, place).doing("make a buffer");
+    let make = |place| gpu.buffer(BYTES as u64, place).context("make a buffer");
     let (source, between, target) = (make(MemoryPlace::Host)?, make(MemoryPlace::Device)?, make(MemoryPlace::Host)?);
     source.memory().write(0, &pattern(BYTES, seed));
     let work = gpu.submit(gpu.need(kind)?, &Order::free(), |record| {
@@ -40,7 +40,7 @@ fn round_trip(gpu: &Gpu, kind: QueueKind, seed: u8) -> Result<(), Stop> {
         record.copy((&between, 0), (&target, 0), COPY);
         record.barrier();
     });
-    work.doing("submit")?.finish().doing("finish")?;
+    work.context("submit")?.finish().context("finish")?;
     same_bytes("what came back", &target.memory().read(0, BYTES), &pattern(BYTES, seed))
 }
 
@@ -48,7 +48,7 @@ fn two(gpu: &Gpu) -> Outcome {
     gpu.need(QueueKind::Graphics)?;
     let second = Gpu::open(gpu.any_device)?;
     // What one has allocated stays where it is whatever the other does.
-    let lasting = gpu.buffer(BYTES as u64, MemoryPlace::Host).doing("make a buffer")?;
+    let lasting = gpu.buffer(BYTES as u64, MemoryPlace::Host).context("make a buffer")?;
     lasting.memory().write(0, &pattern(BYTES, 200));
     for seed in 1..=4 {
         round_trip(gpu, QueueKind::Graphics, seed)?;
@@ -68,21 +68,21 @@ fn share(gpu: &Gpu) -> Outcome {
     }
     let second = Gpu::open(gpu.any_device)?;
     let what = HandleType::Opaque;
-    let written = gpu.exportable(COPY, MemoryPlace::Device, what).doing("make a shared buffer")?;
-    let descriptor = written.memory().export(what).doing("export memory")?;
+    let written = gpu.exportable(COPY, MemoryPlace::Device, what).context("make a shared buffer")?;
+    let descriptor = written.memory().export(what).context("export memory")?;
     let (size, kind) = (written.memory().size, written.memory().kind);
-    let memory = second.allocate(size, kind, Source::Descriptor(what, descriptor)).doing("import memory")?;
-    let read = second.on(memory, Handles::OPAQUE_FD).doing("bind")?;
-    let done = gpu.binary(Some(what)).doing("make a semaphore")?;
-    let awaited = second.binary(None).doing("make a semaphore")?;
-    let Some(descriptor) = done.export(what).doing("export a semaphore")? else {
+    let memory = second.allocate(size, kind, Source::Descriptor(what, descriptor)).context("import memory")?;
+    let read = second.on(memory, Handles::OPAQUE_FD).context("bind")?;
+    let done = gpu.binary(Some(what)).context("make a semaphore")?;
+    let awaited = second.binary(None).context("make a semaphore")?;
+    let Some(descriptor) = done.export(what).context("export a semaphore")? else {
         return fail("an opaque semaphore has no descriptor");
     };
-    awaited.import(what, descriptor).doing("import a semaphore")?;
+    awaited.import(what, descriptor).context("import a semaphore")?;
 
     let (source, target) = (
-        gpu.buffer(COPY, MemoryPlace::Host).doing("make a buffer")?,
-        second.buffer(COPY, MemoryPlace::Host).doing("make a buffer")?,
+        gpu.buffer(COPY, MemoryPlace::Host).context("make a buffer")?,
+        second.buffer(COPY, MemoryPlace::Host).context("make a buffer")?,
     );
     source.memory().write(0, &pattern(BYTES, 7));
     let order = Order::free().then(&done, 0);
@@ -90,14 +90,14 @@ fn share(gpu: &Gpu) -> Outcome {
         record.copy((&source, 0), (&written, 0), COPY);
         record.barrier();
     });
-    let write = write.doing("submit")?;
+    let write = write.context("submit")?;
     let order = Order::free().after(&awaited, 0);
     let copy = second.submit(second.need(QueueKind::Graphics)?, &order, |record| {
         record.copy((&read, 0), (&target, 0), COPY);
         record.barrier();
     });
-    copy.doing("submit")?.finish().doing("finish")?;
-    write.finish().doing("finish")?;
+    copy.context("submit")?.finish().context("finish")?;
+    write.finish().context("finish")?;
     same_bytes("what the second has read", &target.memory().read(0, BYTES), &pattern(BYTES, 7))?;
     Ok(format!("{BYTES} bytes, memory type {kind}"))
 }
@@ -110,7 +110,7 @@ fn rounds(gpu: &Gpu, thread: u8) -> Result<(), Stop> {
     for (round, kind) in (0..ROUNDS).zip(kinds.iter().cycle()) {
         let seed = thread * ROUNDS + round;
         let size = u64::from(round % 7 + 1) << 14;
-        let own = gpu.buffer(size, MemoryPlace::Host).doing("make a buffer")?;
+        let own = gpu.buffer(size, MemoryPlace::Host).context("make a buffer")?;
         own.memory().write(0, &pattern(64, seed));
         kept.push_back((own, seed));
         round_trip(gpu, *kind, seed)?;

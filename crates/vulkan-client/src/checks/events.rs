@@ -5,7 +5,7 @@ use ash::vk::PipelineStageFlags as Stage;
 use super::{check::Check, copies::pattern};
 use crate::{
     gpu::{Gpu, Lane, MemoryPlace, Order, QueueKind},
-    outcome::{Doing, Outcome, ensure, same, same_bytes, skip},
+    outcome::{ErrorContext, Outcome, ensure, same, same_bytes, skip},
 };
 
 pub(super) const CHECKS: &[Check] = &[
@@ -21,15 +21,15 @@ fn status(gpu: &Gpu, lane: &Lane) -> Outcome {
     if lane.kind == QueueKind::Transfer {
         return skip("events are not for transfer queues");
     }
-    let event = gpu.event().doing("make an event")?;
-    same("at first", event.is_set().doing("ask")?, false)?;
+    let event = gpu.event().context("make an event")?;
+    same("at first", event.is_set().context("ask")?, false)?;
     for stage in STAGES {
         let set = gpu.submit(lane, &Order::free(), |record| record.set_event(&event, stage));
-        set.doing("submit")?.finish().doing("finish setting")?;
-        same("after it was set", event.is_set().doing("ask")?, true)?;
+        set.context("submit")?.finish().context("finish setting")?;
+        same("after it was set", event.is_set().context("ask")?, true)?;
         let reset = gpu.submit(lane, &Order::free(), |record| record.reset_event(&event, stage));
-        reset.doing("submit")?.finish().doing("finish unsetting")?;
-        same("after it was unset", event.is_set().doing("ask")?, false)?;
+        reset.context("submit")?.finish().context("finish unsetting")?;
+        same("after it was unset", event.is_set().context("ask")?, false)?;
     }
     Ok(format!("after {} stages", STAGES.len()))
 }
@@ -39,10 +39,10 @@ fn wait(gpu: &Gpu, lane: &Lane) -> Outcome {
         return skip("events are not for transfer queues");
     }
     let (source, target) = (
-        gpu.buffer(1024, MemoryPlace::Host).doing("make a buffer")?,
-        gpu.buffer(1024, MemoryPlace::Host).doing("make a buffer")?,
+        gpu.buffer(1024, MemoryPlace::Host).context("make a buffer")?,
+        gpu.buffer(1024, MemoryPlace::Host).context("make a buffer")?,
     );
-    let event = gpu.event().doing("make an event")?;
+    let event = gpu.event().context("make an event")?;
     let bytes = pattern(1000, 1);
     let first = gpu.submit(lane, &Order::free(), |record| {
         record.update(&source, 0, &bytes);
@@ -55,25 +55,25 @@ fn wait(gpu: &Gpu, lane: &Lane) -> Outcome {
         record.copy((&source, 0), (&target, 0), 1000);
         record.barrier();
     });
-    second.doing("submit the waiting one")?.finish().doing("finish waiting")?;
-    first.doing("submit the setting one")?.finish().doing("finish setting")?;
+    second.context("submit the waiting one")?.finish().context("finish waiting")?;
+    first.context("submit the setting one")?.finish().context("finish setting")?;
     same_bytes("the target", &target.memory().read(0, 1000), &bytes)?;
     Ok("1000 bytes in order".into())
 }
 
 fn cpu(gpu: &Gpu) -> Outcome {
     let lane = gpu.need(QueueKind::Graphics)?;
-    let event = gpu.event().doing("make an event")?;
-    event.set().doing("set")?;
-    ensure(event.is_set().doing("ask")?, || "not set".into())?;
+    let event = gpu.event().context("make an event")?;
+    event.set().context("set")?;
+    ensure(event.is_set().context("ask")?, || "not set".into())?;
     let work = gpu.submit(lane, &Order::free(), |record| {
         record.wait_event(&event, Stage::HOST);
         record.reset_event(&event, Stage::ALL_COMMANDS);
     });
-    work.doing("submit")?.finish().doing("finish")?;
-    same("after the queue unset it", event.is_set().doing("ask")?, false)?;
-    event.set().doing("set again")?;
-    event.reset().doing("reset")?;
-    same("after the CPU unset it", event.is_set().doing("ask")?, false)?;
+    work.context("submit")?.finish().context("finish")?;
+    same("after the queue unset it", event.is_set().context("ask")?, false)?;
+    event.set().context("set again")?;
+    event.reset().context("reset")?;
+    same("after the CPU unset it", event.is_set().context("ask")?, false)?;
     Ok("set, waited for, unset".into())
 }

@@ -5,7 +5,7 @@ use ash::vk::{PipelineStageFlags as Stage, Result as Answer};
 use super::{check::Check, copies::pattern};
 use crate::{
     gpu::{Gpu, MemoryPlace, Order, QueueKind},
-    outcome::{Doing, Outcome, Stop, ends_with, ensure, same_bytes, skip},
+    outcome::{ErrorContext, Outcome, Stop, ends_with, ensure, same_bytes, skip},
 };
 
 pub(super) const CHECKS: &[Check] =
@@ -16,9 +16,9 @@ fn lost(gpu: &Gpu) -> Outcome {
         return skip("only the amdgpu kernel driver is known to end what hangs");
     }
     let lane = gpu.need(QueueKind::Graphics)?;
-    let event = gpu.event().doing("make an event")?;
+    let event = gpu.event().context("make an event")?;
     let hung = gpu.submit(lane, &Order::free(), |record| record.wait_event(&event, Stage::ALL_COMMANDS));
-    let hung = hung.doing("submit")?;
+    let hung = hung.context("submit")?;
     // Whether the wait reports the loss is up to the driver: RADV learns of it from the next submission.
     let ended = hung.finish();
     let next = gpu.submit(lane, &Order::free(), |_| {}).map(drop);
@@ -29,12 +29,12 @@ fn lost(gpu: &Gpu) -> Outcome {
 }
 
 fn works(gpu: &Gpu) -> Result<(), Stop> {
-    let target = gpu.buffer(1024, MemoryPlace::Host).doing("make a buffer on a new device")?;
+    let target = gpu.buffer(1024, MemoryPlace::Host).context("make a buffer on a new device")?;
     let bytes = pattern(1000, 1);
     let work = gpu.submit(gpu.need(QueueKind::Graphics)?, &Order::free(), |record| {
         record.update(&target, 0, &bytes);
         record.barrier();
     });
-    work.doing("submit on a new device")?.finish().doing("finish on a new device")?;
+    work.context("submit on a new device")?.finish().context("finish on a new device")?;
     same_bytes("what the new device wrote", &target.memory().read(0, 1000), &bytes)
 }

@@ -5,7 +5,7 @@ use ash::vk::Result as Answer;
 use super::{check::Check, copies::pattern};
 use crate::{
     gpu::{Gpu, Memory, MemoryPlace, Order, QueueKind, Source},
-    outcome::{Doing, Outcome, Stop, ensure, same, same_bytes, skip},
+    outcome::{ErrorContext, Outcome, Stop, ensure, same, same_bytes, skip},
 };
 
 pub(super) const CHECKS: &[Check] = &[
@@ -60,8 +60,8 @@ fn exhaust(gpu: &Gpu) -> Outcome {
 /// Copies something through new device memory.
 fn still_works(gpu: &Gpu) -> Result<(), Stop> {
     let lane = gpu.need(QueueKind::Graphics)?;
-    let between = gpu.buffer(1024, MemoryPlace::Device).doing("make a buffer afterwards")?;
-    let target = gpu.buffer(1024, MemoryPlace::Host).doing("make a buffer afterwards")?;
+    let between = gpu.buffer(1024, MemoryPlace::Device).context("make a buffer afterwards")?;
+    let target = gpu.buffer(1024, MemoryPlace::Host).context("make a buffer afterwards")?;
     let bytes = pattern(1000, 1);
     let work = gpu.submit(lane, &Order::free(), |record| {
         record.update(&between, 0, &bytes);
@@ -69,7 +69,7 @@ fn still_works(gpu: &Gpu) -> Result<(), Stop> {
         record.copy((&between, 0), (&target, 0), 1000);
         record.barrier();
     });
-    work.doing("submit afterwards")?.finish().doing("finish afterwards")?;
+    work.context("submit afterwards")?.finish().context("finish afterwards")?;
     same_bytes("a copy afterwards", &target.memory().read(0, 1000), &bytes)
 }
 
@@ -94,7 +94,7 @@ fn budget(gpu: &Gpu) -> Outcome {
         let Some(kind) = gpu.memory_type(u32::MAX, place) else { continue };
         let (heap, _) = gpu.heap_of(kind);
         let before = figures(gpu, heap)?;
-        let memory = gpu.allocate(SIZE, kind, Source::Fresh).doing("allocate")?;
+        let memory = gpu.allocate(SIZE, kind, Source::Fresh).context("allocate")?;
         let during = figures(gpu, heap)?;
         drop(memory);
         let after = figures(gpu, heap)?;

@@ -5,7 +5,7 @@ use ash::vk::ExternalMemoryHandleTypeFlags as Handles;
 use super::{check::Check, copies::pattern};
 use crate::{
     gpu::{Gpu, Lane, MemoryPlace, Order, Source},
-    outcome::{Doing, Outcome, same_bytes, skip},
+    outcome::{ErrorContext, Outcome, same_bytes, skip},
 };
 
 pub(super) const CHECKS: &[Check] =
@@ -29,20 +29,20 @@ fn import(gpu: &Gpu, lane: &Lane) -> Outcome {
     pages.fill(0x77);
     pages.iter_mut().zip(&sent).for_each(|(page, byte)| *page = *byte);
 
-    let Some(allowed) = gpu.host_pages(pages).doing("ask about the pages")? else {
+    let Some(allowed) = gpu.host_pages(pages).context("ask about the pages")? else {
         return skip("no VK_EXT_external_memory_host");
     };
     let Some(kind) = gpu.memory_type(allowed, MemoryPlace::Host) else { return skip("no memory type for host pages") };
     let copied = {
-        let memory = gpu.allocate(LEN as u64, kind, Source::Pages(pages)).doing("import")?;
-        let imported = gpu.on(memory, Handles::HOST_ALLOCATION_EXT).doing("bind")?;
-        let target = gpu.buffer(PART, MemoryPlace::Host).doing("make a buffer")?;
+        let memory = gpu.allocate(LEN as u64, kind, Source::Pages(pages)).context("import")?;
+        let imported = gpu.on(memory, Handles::HOST_ALLOCATION_EXT).context("bind")?;
+        let target = gpu.buffer(PART, MemoryPlace::Host).context("make a buffer")?;
         let work = gpu.submit(lane, &Order::free(), |record| {
             record.copy((&imported, 0), (&target, 0), PART);
             record.update(&imported, 4096, &received);
             record.barrier();
         });
-        work.doing("submit")?.finish().doing("finish")?;
+        work.context("submit")?.finish().context("finish")?;
         target.memory().read(0, PART as usize)
     };
     let after = storage.get(start..start + LEN).unwrap_or_default();

@@ -7,7 +7,7 @@ use ash::vk::Result as Answer;
 use super::{check::Check, copies::pattern};
 use crate::{
     gpu::{Buffer, Gpu, Lane, MemoryPlace, Order, QueueKind},
-    outcome::{Doing, Outcome, Stop, ends_with, same, same_bytes},
+    outcome::{ErrorContext, Outcome, Stop, ends_with, same, same_bytes},
 };
 
 /// Long enough for work that nothing holds back.
@@ -26,7 +26,7 @@ pub(super) const CHECKS: &[Check] = &[
 ];
 
 fn host(gpu: &Gpu) -> Result<Buffer<'_>, Stop> {
-    gpu.buffer(1024, MemoryPlace::Host).doing("make a buffer")
+    gpu.buffer(1024, MemoryPlace::Host).context("make a buffer")
 }
 
 /// Each command buffer copies what the one before has copied; drivers chain them, so that the kernel is given one.
@@ -40,7 +40,7 @@ fn buffers(gpu: &Gpu, lane: &Lane) -> Outcome {
             record.copy((&target, at), (&target, at + 64), 64);
             record.barrier();
         });
-        work.doing("submit")?.finish().doing("finish")?;
+        work.context("submit")?.finish().context("finish")?;
         let expected = pattern(64, round).repeat(BUFFERS as usize + 1);
         same_bytes("the copies", &target.memory().read(0, expected.len()), &expected)?;
     }
@@ -51,9 +51,9 @@ fn buffers(gpu: &Gpu, lane: &Lane) -> Outcome {
 fn binary(gpu: &Gpu) -> Outcome {
     let [graphics, compute] = gpu.two_lanes()?;
     let last = gpu.lane(QueueKind::Transfer).unwrap_or(graphics);
-    let between = gpu.buffer(1024, MemoryPlace::Device).doing("make a buffer")?;
-    let (second, third) = (gpu.buffer(1024, MemoryPlace::Device).doing("make a buffer")?, host(gpu)?);
-    let (a, b) = (gpu.binary(None).doing("make a semaphore")?, gpu.binary(None).doing("make a semaphore")?);
+    let between = gpu.buffer(1024, MemoryPlace::Device).context("make a buffer")?;
+    let (second, third) = (gpu.buffer(1024, MemoryPlace::Device).context("make a buffer")?, host(gpu)?);
+    let (a, b) = (gpu.binary(None).context("make a semaphore")?, gpu.binary(None).context("make a semaphore")?);
     for round in 0..8 {
         let bytes = pattern(1000, round);
         let one = gpu.submit(graphics, &Order::free().then(&a, 0), |record| {
@@ -68,9 +68,9 @@ fn binary(gpu: &Gpu) -> Outcome {
             record.copy((&second, 0), (&third, 0), 1000);
             record.barrier();
         });
-        three.doing("submit the third")?.finish().doing("finish the third")?;
-        two.doing("submit the second")?.finish().doing("finish the second")?;
-        one.doing("submit the first")?.finish().doing("finish the first")?;
+        three.context("submit the third")?.finish().context("finish the third")?;
+        two.context("submit the second")?.finish().context("finish the second")?;
+        one.context("submit the first")?.finish().context("finish the first")?;
         same_bytes("the last buffer", &third.memory().read(0, 1000), &bytes)?;
     }
     Ok(format!("8 rounds over graphics, compute and {}", last.kind.name()))
@@ -79,7 +79,7 @@ fn binary(gpu: &Gpu) -> Outcome {
 fn across(gpu: &Gpu) -> Outcome {
     const ROUNDS: u64 = 16;
     let lanes = gpu.two_lanes()?;
-    let line = gpu.timeline(0, None).doing("make a semaphore")?;
+    let line = gpu.timeline(0, None).context("make a semaphore")?;
     let target = host(gpu)?;
     let mut all = Vec::new();
     for round in 0..ROUNDS {
@@ -94,10 +94,10 @@ fn across(gpu: &Gpu) -> Outcome {
             record.barrier();
         }));
     }
-    line.wait(ROUNDS, SOON).doing("wait for the last")?;
-    same("the timeline", line.value().doing("ask")?, ROUNDS)?;
+    line.wait(ROUNDS, SOON).context("wait for the last")?;
+    same("the timeline", line.value().context("ask")?, ROUNDS)?;
     for work in all {
-        work.doing("submit")?.finish().doing("finish")?;
+        work.context("submit")?.finish().context("finish")?;
     }
     let expected = pattern(16, 9).repeat(ROUNDS as usize);
     same_bytes("the buffer", &target.memory().read(0, expected.len()), &expected)?;
@@ -106,7 +106,7 @@ fn across(gpu: &Gpu) -> Outcome {
 
 fn wait_first(gpu: &Gpu) -> Outcome {
     let [graphics, compute] = gpu.two_lanes()?;
-    let line = gpu.timeline(0, None).doing("make a semaphore")?;
+    let line = gpu.timeline(0, None).context("make a semaphore")?;
     let (source, target) = (host(gpu)?, host(gpu)?);
     source.memory().write(0, &[0; 1024]);
     let bytes = pattern(1000, 1);
@@ -115,14 +115,14 @@ fn wait_first(gpu: &Gpu) -> Outcome {
             record.copy((&source, 0), (&target, 0), 1000);
             record.barrier();
         })
-        .doing("submit the waiting one")?;
+        .context("submit the waiting one")?;
     let blocked = late.wait(MOMENT);
     let early = gpu.submit(graphics, &Order::free().then(&line, 1), |record| {
         record.update(&source, 0, &bytes);
         record.barrier();
     });
-    late.finish().doing("finish the waiting one")?;
-    early.doing("submit the signalling one")?.finish().doing("finish the signalling one")?;
+    late.finish().context("finish the waiting one")?;
+    early.context("submit the signalling one")?.finish().context("finish the signalling one")?;
     ends_with("waiting for work that may not start", blocked, Answer::TIMEOUT)?;
     same_bytes("the target", &target.memory().read(0, 1000), &bytes)?;
     Ok("blocked, then in order".into())
@@ -130,7 +130,7 @@ fn wait_first(gpu: &Gpu) -> Outcome {
 
 fn cpu(gpu: &Gpu) -> Outcome {
     let lane = gpu.need(QueueKind::Graphics)?;
-    let line = gpu.timeline(5, None).doing("make a semaphore")?;
+    let line = gpu.timeline(5, None).context("make a semaphore")?;
     let target = host(gpu)?;
     let first = line.value();
     let work = gpu
@@ -138,12 +138,12 @@ fn cpu(gpu: &Gpu) -> Outcome {
             record.fill(&target, 0..1024, 7);
             record.barrier();
         })
-        .doing("submit")?;
+        .context("submit")?;
     let too_early = line.signal(6).and_then(|()| line.wait(9, MOMENT));
     let blocked = line.value();
-    line.signal(7).doing("signal")?;
-    line.wait(9, SOON).doing("wait for the work")?;
-    work.finish().doing("finish")?;
+    line.signal(7).context("signal")?;
+    line.wait(9, SOON).context("wait for the work")?;
+    work.finish().context("finish")?;
     same("the timeline at first", first, Ok(5))?;
     ends_with("a wait beyond what was signalled", too_early, Answer::TIMEOUT)?;
     same("the timeline before the work", blocked, Ok(6))?;
@@ -153,7 +153,7 @@ fn cpu(gpu: &Gpu) -> Outcome {
 }
 
 fn time_out(gpu: &Gpu) -> Outcome {
-    let line = gpu.timeline(3, None).doing("make a semaphore")?;
+    let line = gpu.timeline(3, None).context("make a semaphore")?;
     ends_with("a value above", line.wait(4, MOMENT), Answer::TIMEOUT)?;
     ends_with("a value above, without patience", line.wait(4, Duration::ZERO), Answer::TIMEOUT)?;
     same("the value itself", line.wait(3, Duration::ZERO), Ok(()))?;
@@ -163,14 +163,15 @@ fn time_out(gpu: &Gpu) -> Outcome {
 
 fn any(gpu: &Gpu) -> Outcome {
     let lane = gpu.need(QueueKind::Graphics)?;
-    let (a, b) = (gpu.timeline(0, None).doing("make a semaphore")?, gpu.timeline(0, None).doing("make a semaphore")?);
+    let (a, b) =
+        (gpu.timeline(0, None).context("make a semaphore")?, gpu.timeline(0, None).context("make a semaphore")?);
     let both = [(&a, 1), (&b, 1)];
     ends_with("before either", gpu.wait_timelines(&both, true, MOMENT), Answer::TIMEOUT)?;
-    let work = gpu.submit(lane, &Order::free().then(&b, 1), |_| {}).doing("submit")?;
+    let work = gpu.submit(lane, &Order::free().then(&b, 1), |_| {}).context("submit")?;
     same("after one, for any", gpu.wait_timelines(&both, true, SOON), Ok(()))?;
     ends_with("after one, for all", gpu.wait_timelines(&both, false, MOMENT), Answer::TIMEOUT)?;
-    a.signal(1).doing("signal")?;
+    a.signal(1).context("signal")?;
     same("after both, for all", gpu.wait_timelines(&both, false, SOON), Ok(()))?;
-    work.finish().doing("finish")?;
+    work.finish().context("finish")?;
     Ok("any and all".into())
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::{check::Check, copies::pattern};
 use crate::{
     gpu::{Gpu, HandleType, MemoryPlace, Order, QueueKind},
-    outcome::{Doing, Outcome, Stop, same, same_bytes, skip},
+    outcome::{ErrorContext, Outcome, Stop, same, same_bytes, skip},
     peer::{OURS, Peer, Request, SHARED, THEIRS},
 };
 
@@ -41,17 +41,17 @@ fn memory(gpu: &Gpu, what: HandleType) -> Outcome {
     let lane = gpu.need(QueueKind::Graphics)?;
     let shared = match gpu.exportable(SHARED, MemoryPlace::Device, what) {
         Err(error) if !gpu.is_amd() => return skip(format!("this driver does not allocate it here: {error}")),
-        shared => shared.doing("make a shared buffer")?,
+        shared => shared.context("make a shared buffer")?,
     };
-    let host = gpu.buffer(SHARED, MemoryPlace::Host).doing("make a buffer")?;
+    let host = gpu.buffer(SHARED, MemoryPlace::Host).context("make a buffer")?;
     host.memory().write(0, &pattern(SHARED as usize, OURS));
     let fill = gpu.submit(lane, &Order::free(), |record| {
         record.copy((&host, 0), (&shared, 0), SHARED);
         record.barrier();
     });
-    fill.doing("submit")?.finish().doing("finish")?;
+    fill.context("submit")?.finish().context("finish")?;
     let (size, kind) = (shared.memory().size, shared.memory().kind);
-    let descriptor = shared.memory().export(what).doing("export")?;
+    let descriptor = shared.memory().export(what).context("export")?;
 
     let peer = Peer::start(gpu.any_device)?;
     peer.ask(Request::Memory { what, size, kind }, Some(descriptor))?;
@@ -61,7 +61,7 @@ fn memory(gpu: &Gpu, what: HandleType) -> Outcome {
         record.copy((&shared, 0), (&host, 0), SHARED);
         record.barrier();
     });
-    back.doing("submit")?.finish().doing("finish")?;
+    back.context("submit")?.finish().context("finish")?;
     same_bytes("what the other wrote", &host.memory().read(0, SHARED as usize), &pattern(SHARED as usize, THEIRS))?;
     Ok(format!("{SHARED} bytes each way, memory type {kind}"))
 }
@@ -72,12 +72,12 @@ fn twice(gpu: &Gpu) -> Outcome {
     }
     let lane = gpu.need(QueueKind::Graphics)?;
     let what = HandleType::Opaque;
-    let first = gpu.exportable(SHARED, MemoryPlace::Device, what).doing("make a shared buffer")?;
-    let descriptor = first.memory().export(what).doing("export")?;
+    let first = gpu.exportable(SHARED, MemoryPlace::Device, what).context("make a shared buffer")?;
+    let descriptor = first.memory().export(what).context("export")?;
     let source = crate::gpu::Source::Descriptor(what, descriptor);
-    let memory = gpu.allocate(first.memory().size, first.memory().kind, source).doing("import")?;
-    let second = gpu.on(memory, ash::vk::ExternalMemoryHandleTypeFlags::OPAQUE_FD).doing("bind")?;
-    let host = gpu.buffer(SHARED, MemoryPlace::Host).doing("make a buffer")?;
+    let memory = gpu.allocate(first.memory().size, first.memory().kind, source).context("import")?;
+    let second = gpu.on(memory, ash::vk::ExternalMemoryHandleTypeFlags::OPAQUE_FD).context("bind")?;
+    let host = gpu.buffer(SHARED, MemoryPlace::Host).context("make a buffer")?;
     let bytes = pattern(1000, OURS);
     let work = gpu.submit(lane, &Order::free(), |record| {
         record.update(&first, 0, &bytes);
@@ -85,7 +85,7 @@ fn twice(gpu: &Gpu) -> Outcome {
         record.copy((&second, 0), (&host, 0), 1000);
         record.barrier();
     });
-    work.doing("submit")?.finish().doing("finish")?;
+    work.context("submit")?.finish().context("finish")?;
     same_bytes("the second name's bytes", &host.memory().read(0, 1000), &bytes)?;
     Ok("1000 bytes".into())
 }
@@ -101,13 +101,13 @@ fn need_fences(gpu: &Gpu) -> Result<(), Stop> {
 fn binary(gpu: &Gpu) -> Outcome {
     need_semaphores(gpu)?;
     let lane = gpu.need(QueueKind::Graphics)?;
-    let semaphore = gpu.binary(Some(HandleType::Opaque)).doing("make a semaphore")?;
-    let descriptor = semaphore.export(HandleType::Opaque).doing("export")?;
-    let work = gpu.submit(lane, &Order::free().then(&semaphore, 0), |_| {}).doing("submit")?;
+    let semaphore = gpu.binary(Some(HandleType::Opaque)).context("make a semaphore")?;
+    let descriptor = semaphore.export(HandleType::Opaque).context("export")?;
+    let work = gpu.submit(lane, &Order::free().then(&semaphore, 0), |_| {}).context("submit")?;
     let peer = Peer::start(gpu.any_device)?;
     peer.ask(Request::Binary, descriptor)?;
     peer.answer(PATIENCE)?;
-    work.finish().doing("finish")?;
+    work.finish().context("finish")?;
     Ok("signalled here, waited for there".into())
 }
 
@@ -115,14 +115,14 @@ fn binary(gpu: &Gpu) -> Outcome {
 fn timeline(gpu: &Gpu) -> Outcome {
     need_semaphores(gpu)?;
     let lane = gpu.need(QueueKind::Graphics)?;
-    let line = gpu.timeline(0, Some(HandleType::Opaque)).doing("make a semaphore")?;
-    let descriptor = line.export(HandleType::Opaque).doing("export")?;
+    let line = gpu.timeline(0, Some(HandleType::Opaque)).context("make a semaphore")?;
+    let descriptor = line.export(HandleType::Opaque).context("export")?;
     let peer = Peer::start(gpu.any_device)?;
     peer.ask(Request::Timeline, descriptor)?;
-    let work = gpu.submit(lane, &Order::free().then(&line, 1), |_| {}).doing("submit")?;
+    let work = gpu.submit(lane, &Order::free().then(&line, 1), |_| {}).context("submit")?;
     let reached = line.wait(2, PATIENCE);
     peer.answer(PATIENCE)?;
-    work.finish().doing("finish")?;
+    work.finish().context("finish")?;
     same("waiting for the other's value", reached, Ok(()))?;
     same("the timeline", line.value(), Ok(2))?;
     Ok("1 here, 2 there".into())
@@ -131,28 +131,28 @@ fn timeline(gpu: &Gpu) -> Outcome {
 fn sync_file(gpu: &Gpu) -> Outcome {
     need_semaphores(gpu)?;
     let lane = gpu.need(QueueKind::Graphics)?;
-    let semaphore = gpu.binary(Some(HandleType::SyncFile)).doing("make a semaphore")?;
-    let work = gpu.submit(lane, &Order::free().then(&semaphore, 0), |_| {}).doing("submit")?;
-    let Some(descriptor) = semaphore.export(HandleType::SyncFile).doing("export")? else {
+    let semaphore = gpu.binary(Some(HandleType::SyncFile)).context("make a semaphore")?;
+    let work = gpu.submit(lane, &Order::free().then(&semaphore, 0), |_| {}).context("submit")?;
+    let Some(descriptor) = semaphore.export(HandleType::SyncFile).context("export")? else {
         return skip("the driver says at once that the work is done (-1)");
     };
     let peer = Peer::start(gpu.any_device)?;
     peer.ask(Request::SyncFile, Some(descriptor))?;
     peer.answer(PATIENCE)?;
-    work.finish().doing("finish")?;
+    work.finish().context("finish")?;
     Ok("exported here, waited for there".into())
 }
 
 fn fence(gpu: &Gpu) -> Outcome {
     need_fences(gpu)?;
     let lane = gpu.need(QueueKind::Graphics)?;
-    let fence = gpu.fence(Some(HandleType::Opaque)).doing("make a fence")?;
-    let descriptor = fence.export(HandleType::Opaque).doing("export")?;
+    let fence = gpu.fence(Some(HandleType::Opaque)).context("make a fence")?;
+    let descriptor = fence.export(HandleType::Opaque).context("export")?;
     let peer = Peer::start(gpu.any_device)?;
-    gpu.signal_after_all(lane, &fence).doing("submit")?;
+    gpu.signal_after_all(lane, &fence).context("submit")?;
     peer.ask(Request::Fence(HandleType::Opaque), descriptor)?;
     let answer = peer.answer(PATIENCE);
-    fence.wait(PATIENCE).doing("wait here")?;
+    fence.wait(PATIENCE).context("wait here")?;
     answer?;
     Ok("signalled here, waited for there".into())
 }
@@ -160,9 +160,9 @@ fn fence(gpu: &Gpu) -> Outcome {
 fn fence_file(gpu: &Gpu) -> Outcome {
     need_fences(gpu)?;
     let lane = gpu.need(QueueKind::Graphics)?;
-    let fence = gpu.fence(Some(HandleType::SyncFile)).doing("make a fence")?;
-    gpu.signal_after_all(lane, &fence).doing("submit")?;
-    let Some(descriptor) = fence.export(HandleType::SyncFile).doing("export")? else {
+    let fence = gpu.fence(Some(HandleType::SyncFile)).context("make a fence")?;
+    gpu.signal_after_all(lane, &fence).context("submit")?;
+    let Some(descriptor) = fence.export(HandleType::SyncFile).context("export")? else {
         return skip("the driver says at once that the work is done (-1)");
     };
     let left_signalled = fence.is_signalled();

@@ -5,7 +5,7 @@ use std::{ops::Range, time::Duration};
 use super::{check::Check, copies::pattern};
 use crate::{
     gpu::{Bind, Buffer, Gpu, Lane, Memory, MemoryPlace, Order, QueueKind},
-    outcome::{Doing, Outcome, Stop, same_bytes, skip},
+    outcome::{ErrorContext, Outcome, Stop, same_bytes, skip},
 };
 
 /// Long enough for a bind.
@@ -36,11 +36,11 @@ impl<'g> Pages<'g> {
             return skip("no sparse residency of buffers");
         }
         let (binder, lane) = (gpu.need(QueueKind::Sparse)?, gpu.need(QueueKind::Graphics)?);
-        let page = gpu.sparse_buffer(65536).doing("make a sparse buffer")?.requirements().alignment.max(4096);
-        let sparse = gpu.sparse_buffer(page * pages).doing("make a sparse buffer")?;
+        let page = gpu.sparse_buffer(65536).context("make a sparse buffer")?.requirements().alignment.max(4096);
+        let sparse = gpu.sparse_buffer(page * pages).context("make a sparse buffer")?;
         let kind = gpu.memory_type(sparse.requirements().memory_type_bits, MemoryPlace::Host);
         let Some(kind) = kind else { return skip("no memory the CPU sees may back sparse buffers") };
-        let memory = gpu.allocate(page * pages, kind, crate::gpu::Source::Fresh).doing("allocate")?;
+        let memory = gpu.allocate(page * pages, kind, crate::gpu::Source::Fresh).context("allocate")?;
         Ok(Self { gpu, lane, binder, sparse, memory, page })
     }
 
@@ -54,8 +54,8 @@ impl<'g> Pages<'g> {
             .iter()
             .map(|&(page, to)| Bind { part: self.part(page), memory: to.map(|to| (&self.memory, to * self.page)) })
             .collect();
-        let fence = self.gpu.bind(self.binder, &self.sparse, &binds).doing("bind")?;
-        fence.wait(SOON).doing("wait for the bind")
+        let fence = self.gpu.bind(self.binder, &self.sparse, &binds).context("bind")?;
+        fence.wait(SOON).context("wait for the bind")
     }
 
     /// Lets the queue write into a page of the buffer.
@@ -64,18 +64,18 @@ impl<'g> Pages<'g> {
             record.update(&self.sparse, page * self.page, bytes);
             record.barrier();
         });
-        work.doing("submit")?.finish().doing("finish a write")
+        work.context("submit")?.finish().context("finish a write")
     }
 
     /// Lets the queue read from a page of the buffer.
     fn read(&self, page: u64) -> Result<Vec<u8>, Stop> {
-        let target = self.gpu.buffer(LEN, MemoryPlace::Host).doing("make a buffer")?;
+        let target = self.gpu.buffer(LEN, MemoryPlace::Host).context("make a buffer")?;
         target.memory().write(0, &[0xcc; LEN as usize]);
         let work = self.gpu.submit(self.lane, &Order::free(), |record| {
             record.copy((&self.sparse, page * self.page), (&target, 0), LEN);
             record.barrier();
         });
-        work.doing("submit")?.finish().doing("finish a read")?;
+        work.context("submit")?.finish().context("finish a read")?;
         Ok(target.memory().read(0, LEN as usize))
     }
 

@@ -6,7 +6,7 @@ use nix::time::{ClockId, clock_gettime};
 use super::check::Check;
 use crate::{
     gpu::{Gpu, Lane, MemoryPlace, Order},
-    outcome::{Doing, Outcome, Stop, ensure, skip},
+    outcome::{ErrorContext, Outcome, Stop, ensure, skip},
 };
 
 pub(super) const CHECKS: &[Check] = &[
@@ -20,8 +20,8 @@ fn order(gpu: &Gpu, lane: &Lane) -> Outcome {
     if lane.timestamp_bits == 0 {
         return skip("this queue has no timestamps");
     }
-    let target = gpu.buffer(4096, MemoryPlace::Host).doing("make a buffer")?;
-    let stamps = gpu.timestamps(4).doing("make a query pool")?;
+    let target = gpu.buffer(4096, MemoryPlace::Host).context("make a buffer")?;
+    let stamps = gpu.timestamps(4).context("make a query pool")?;
     for first in [0, 2] {
         let work = gpu.submit(lane, &Order::free(), |record| {
             record.timestamp(&stamps, first, Stage::TOP_OF_PIPE);
@@ -29,22 +29,22 @@ fn order(gpu: &Gpu, lane: &Lane) -> Outcome {
             record.barrier();
             record.timestamp(&stamps, first + 1, Stage::BOTTOM_OF_PIPE);
         });
-        work.doing("submit")?.finish().doing("finish")?;
+        work.context("submit")?.finish().context("finish")?;
     }
-    let times = stamps.read().doing("read the timestamps")?;
+    let times = stamps.read().context("read the timestamps")?;
     ensure(times.is_sorted(), || format!("they go back: {times:?}"))?;
     ensure(times.iter().all(|&time| time != 0), || format!("one was not written: {times:?}"))?;
     Ok(format!("{times:?}, of {} ns each", gpu.properties.limits.timestamp_period))
 }
 
 fn monotonic() -> Result<u64, Stop> {
-    let now = clock_gettime(ClockId::CLOCK_MONOTONIC).doing("read the clock")?;
+    let now = clock_gettime(ClockId::CLOCK_MONOTONIC).context("read the clock")?;
     Ok(now.tv_sec().cast_unsigned() * 1_000_000_000 + now.tv_nsec().cast_unsigned())
 }
 
 /// Device ticks and monotonic nanoseconds.
 fn calibrated(gpu: &Gpu) -> Result<[u64; 2], Stop> {
-    match gpu.clocks().doing("read the clocks")? {
+    match gpu.clocks().context("read the clocks")? {
         Some((times, _)) => Ok(times),
         None => skip("no VK_EXT_calibrated_timestamps"),
     }
@@ -64,12 +64,12 @@ fn clocks(gpu: &Gpu) -> Outcome {
 fn between(gpu: &Gpu) -> Outcome {
     let lane = gpu.lane(crate::gpu::QueueKind::Graphics).filter(|lane| lane.timestamp_bits == 64);
     let Some(lane) = lane else { return skip("no graphics queue with 64-bit timestamps") };
-    let stamps = gpu.timestamps(1).doing("make a query pool")?;
+    let stamps = gpu.timestamps(1).context("make a query pool")?;
     let [before, _] = calibrated(gpu)?;
     let work = gpu.submit(lane, &Order::free(), |record| record.timestamp(&stamps, 0, Stage::BOTTOM_OF_PIPE));
-    work.doing("submit")?.finish().doing("finish")?;
+    work.context("submit")?.finish().context("finish")?;
     let [after, _] = calibrated(gpu)?;
-    let times = stamps.read().doing("read the timestamp")?;
+    let times = stamps.read().context("read the timestamp")?;
     ensure(times.iter().all(|time| (before..=after).contains(time)), || {
         format!("{times:?} is not within {before}..{after}")
     })?;

@@ -7,7 +7,7 @@ use ash::vk::Result as Answer;
 use super::check::Check;
 use crate::{
     gpu::{Gpu, MemoryPlace, Order, QueueKind},
-    outcome::{Doing, Outcome, ends_with, same},
+    outcome::{ErrorContext, Outcome, ends_with, same},
 };
 
 /// Long enough for work that nothing holds back.
@@ -23,26 +23,27 @@ pub(super) const CHECKS: &[Check] = &[
 
 fn status(gpu: &Gpu) -> Outcome {
     let lane = gpu.need(QueueKind::Graphics)?;
-    let fence = gpu.fence(None).doing("make a fence")?;
+    let fence = gpu.fence(None).context("make a fence")?;
     for round in 0..3 {
-        same("before", fence.is_signalled().doing("ask")?, false)?;
+        same("before", fence.is_signalled().context("ask")?, false)?;
         ends_with("no time to wait", fence.wait(Duration::ZERO), Answer::TIMEOUT)?;
-        gpu.signal_after_all(lane, &fence).doing("submit")?;
-        fence.wait(SOON).doing(&format!("wait in round {round}"))?;
-        same("after", fence.is_signalled().doing("ask")?, true)?;
-        fence.reset().doing("reset")?;
+        gpu.signal_after_all(lane, &fence).context("submit")?;
+        fence.wait(SOON).context(&format!("wait in round {round}"))?;
+        same("after", fence.is_signalled().context("ask")?, true)?;
+        fence.reset().context("reset")?;
     }
     Ok("3 rounds".into())
 }
 
 fn time_out(gpu: &Gpu) -> Outcome {
     let lane = gpu.need(QueueKind::Graphics)?;
-    let line = gpu.timeline(0, None).doing("make a semaphore")?;
-    let target = gpu.buffer(1024, MemoryPlace::Host).doing("make a buffer")?;
-    let work =
-        gpu.submit(lane, &Order::free().after(&line, 1), |record| record.fill(&target, 0..1024, 1)).doing("submit")?;
+    let line = gpu.timeline(0, None).context("make a semaphore")?;
+    let target = gpu.buffer(1024, MemoryPlace::Host).context("make a buffer")?;
+    let work = gpu
+        .submit(lane, &Order::free().after(&line, 1), |record| record.fill(&target, 0..1024, 1))
+        .context("submit")?;
     let results = [work.wait(Duration::ZERO), work.wait(MOMENT)];
-    line.signal(1).doing("signal")?;
+    line.signal(1).context("signal")?;
     let after = work.finish();
     for result in results {
         ends_with("while blocked", result, Answer::TIMEOUT)?;
@@ -53,13 +54,13 @@ fn time_out(gpu: &Gpu) -> Outcome {
 
 fn any(gpu: &Gpu) -> Outcome {
     let lanes = gpu.two_lanes()?;
-    let line = gpu.timeline(0, None).doing("make a semaphore")?;
-    let blocked = gpu.submit(lanes[0], &Order::free().after(&line, 1), |_| {}).doing("submit")?;
-    let free = gpu.submit(lanes[1], &Order::free(), |_| {}).doing("submit")?;
+    let line = gpu.timeline(0, None).context("make a semaphore")?;
+    let blocked = gpu.submit(lanes[0], &Order::free().after(&line, 1), |_| {}).context("submit")?;
+    let free = gpu.submit(lanes[1], &Order::free(), |_| {}).context("submit")?;
     let both = [blocked.fence(), free.fence()];
     let any = gpu.wait_fences(&both, true, SOON);
     let all = gpu.wait_fences(&both, false, MOMENT);
-    line.signal(1).doing("signal")?;
+    line.signal(1).context("signal")?;
     let finally = gpu.wait_fences(&both, false, SOON);
     same("any of two", any, Ok(()))?;
     ends_with("all of two", all, Answer::TIMEOUT)?;

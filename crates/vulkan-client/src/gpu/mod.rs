@@ -50,7 +50,7 @@ use self::{
     extensions::Extensions,
     features::{AllFeatures, Newer},
 };
-use crate::outcome::{Doing, Stop, skip};
+use crate::outcome::{ErrorContext, Stop, skip};
 
 /// The PCI vendor id of AMD.
 const AMD: u32 = 0x1002;
@@ -178,7 +178,7 @@ impl Gpu {
             Err(error) => return skip(format!("no Vulkan instance: {error}")),
         };
         let opening = Opening { instance, entry };
-        let Some((physical, properties)) = opening.first(any_device).doing("enumerate devices")? else {
+        let Some((physical, properties)) = opening.first(any_device).context("enumerate devices")? else {
             return skip(if any_device { "no Vulkan device" } else { "no AMD device (try --any-device)" });
         };
         opening.bring_up(physical, &properties, any_device, all_features)
@@ -282,7 +282,7 @@ impl Opening {
         // SAFETY: the handles live as long as their wrappers, which this function holds or borrows (the premises of `gpu`); `physical` is
         // of this instance.
         let offered = unsafe { self.instance.enumerate_device_extension_properties(physical) };
-        let names = extensions::wanted(&offered.doing("enumerate extensions")?, all_features);
+        let names = extensions::wanted(&offered.context("enumerate extensions")?, all_features);
 
         let chosen = choose(&families);
         let mut used: Vec<u32> = chosen.iter().map(|&(_, family)| family).collect();
@@ -315,7 +315,7 @@ impl Opening {
         // SAFETY: the handles live as long as their wrappers, which this function holds or borrows and what the call reads through
         // pointers is local (the premises of `gpu`); extensions, features and families are those the device just reported. Every driver of
         // Vulkan 1.2 has timeline semaphores and host query reset (both mandatory).
-        let device = unsafe { self.instance.create_device(physical, &info, None) }.doing("create a device")?;
+        let device = unsafe { self.instance.create_device(physical, &info, None) }.context("create a device")?;
 
         let lanes = chosen
             .into_iter()

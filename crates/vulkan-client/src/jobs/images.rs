@@ -6,7 +6,7 @@ use ash::vk;
 
 use crate::{
     gpu::{BoundImage, Buffer, Gpu, ImageKind, ImagePart, ImageView, Lane, MemoryPlace, Order, Shape},
-    outcome::{Doing, Stop, fail, skip},
+    outcome::{ErrorContext, Stop, fail, skip},
 };
 
 /// The most bytes of one resource of a job.
@@ -80,7 +80,7 @@ impl<'g> Picture<'g> {
         } else {
             gpu.bound_image(&kind, &shape, aspect)
         };
-        let picture = Self { image: image.doing("make an image")?, format, shape };
+        let picture = Self { image: image.context("make an image")?, format, shape };
         if picture.parts().iter().map(|(_, bytes)| bytes).sum::<usize>() > MOST {
             return fail("an image that is too large");
         }
@@ -102,13 +102,13 @@ impl<'g> Picture<'g> {
     }
 
     fn rows(gpu: &Gpu, bytes: usize) -> Result<Buffer<'_>, Stop> {
-        gpu.buffer(bytes as u64, MemoryPlace::Host).doing("make a host buffer")
+        gpu.buffer(bytes as u64, MemoryPlace::Host).context("make a host buffer")
     }
 
     /// Fills the image: level by level, slice by slice, row by row. Zeroes follow the data.
     pub(super) fn fill(&self, gpu: &Gpu, lane: &Lane, data: &[u8]) -> Result<(), Stop> {
         let work = gpu.submit(lane, &Order::free(), |record| record.prepare(&self.image));
-        work.doing("submit")?.finish().doing("finish")?;
+        work.context("submit")?.finish().context("finish")?;
         let mut data = data.to_vec();
         data.resize(self.parts().iter().map(|(_, bytes)| bytes).sum(), 0);
         let mut rest = data.as_slice();
@@ -121,7 +121,7 @@ impl<'g> Picture<'g> {
                 record.copy_to_image(&rows, [part.extent[0], part.extent[1]], &self.image, &part);
                 record.barrier();
             });
-            work.doing("submit")?.finish().doing("fill an image")?;
+            work.context("submit")?.finish().context("fill an image")?;
         }
         Ok(())
     }
@@ -135,7 +135,7 @@ impl<'g> Picture<'g> {
                 record.copy_from_image(&self.image, &part, &rows, [part.extent[0], part.extent[1]]);
                 record.barrier();
             });
-            work.doing("submit")?.finish().doing("read an image")?;
+            work.context("submit")?.finish().context("read an image")?;
             all.extend(rows.memory().read(0, bytes));
         }
         Ok(all)
@@ -153,6 +153,6 @@ impl<'g> Picture<'g> {
             None if binding.layers > 1 => vk::ImageViewType::TYPE_2D_ARRAY,
             None => vk::ImageViewType::TYPE_2D,
         };
-        self.image.view(kind).doing("make an image view")
+        self.image.view(kind).context("make an image view")
     }
 }

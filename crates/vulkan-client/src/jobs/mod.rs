@@ -17,7 +17,7 @@ use crate::{
     cli::Arguments,
     exit::Exit,
     gpu::{Constants, Dispatch, Gpu, Lane, MemoryPlace, Order, QueueKind},
-    outcome::{Doing, Outcome, Stop, fail, say, skip},
+    outcome::{ErrorContext, Outcome, Stop, fail, say, skip},
 };
 
 /// Features that say that a shader is one for robust access.
@@ -168,8 +168,8 @@ fn dispatch(
         has_base: job.base.is_some(),
     };
     let views = resources.views()?;
-    let program = gpu.program(words, &views.slots(), &constants).doing("make a pipeline")?;
-    let counts = gpu.program_buffer(12, MemoryPlace::Host).doing("make a buffer")?;
+    let program = gpu.program(words, &views.slots(), &constants).context("make a pipeline")?;
+    let counts = gpu.program_buffer(12, MemoryPlace::Host).context("make a buffer")?;
     let bytes: Vec<u8> = job.groups.into_iter().flat_map(u32::to_le_bytes).collect();
     counts.memory().write(0, &bytes);
     let groups = match job.base {
@@ -184,12 +184,12 @@ fn dispatch(
             record.barrier();
         }
     });
-    work.doing("submit")?.finish().doing("finish")
+    work.context("submit")?.finish().context("finish")
 }
 
 /// Writes the job with what is expected now.
 fn save(directory: &Path, job: &Job) -> Result<(), Stop> {
-    std::fs::create_dir_all(directory).doing("make the folder")?;
-    let text = job.to_json().doing("write the job")?;
-    std::fs::write(directory.join(format!("{}.json", job.name)), text + "\n").doing("write the job")
+    std::fs::create_dir_all(directory).context("make the folder")?;
+    let text = job.to_json().context("write the job")?;
+    std::fs::write(directory.join(format!("{}.json", job.name)), text + "\n").context("write the job")
 }

@@ -6,7 +6,7 @@ use ash::vk;
 use super::images::{self, MOST, Picture};
 use crate::{
     gpu::{Buffer, Gpu, ImageView, Lane, MemoryPlace, Resource, Sampler, SamplerKind, Slot, TexelView},
-    outcome::{Doing, Stop, fail},
+    outcome::{ErrorContext, Stop, fail},
 };
 
 /// The objects made for one binding of a job.
@@ -58,7 +58,7 @@ fn sampler<'g>(gpu: &'g Gpu, binding: &Binding) -> Result<Sampler<'g>, Stop> {
         anisotropy: binding.anisotropy,
         lod: binding.lod.unwrap_or([0.0, 1000.0]),
     };
-    gpu.sampler(&kind).doing("make a sampler")
+    gpu.sampler(&kind).context("make a sampler")
 }
 
 fn buffers<'g>(gpu: &'g Gpu, binding: &Binding) -> Result<Vec<Buffer<'g>>, Stop> {
@@ -70,7 +70,7 @@ fn buffers<'g>(gpu: &'g Gpu, binding: &Binding) -> Result<Vec<Buffer<'g>>, Stop>
     bytes
         .chunks(binding.size)
         .map(|bytes| {
-            let buffer = gpu.program_buffer(binding.size as u64, MemoryPlace::Host).doing("make a buffer")?;
+            let buffer = gpu.program_buffer(binding.size as u64, MemoryPlace::Host).context("make a buffer")?;
             buffer.memory().write(0, bytes);
             Ok(buffer)
         })
@@ -147,7 +147,7 @@ impl<'g> Resources<'g> {
                 Made::Buffers(buffers) if matches!(kind, Type::UniformTexelBuffer | Type::StorageTexelBuffer) => {
                     let format = images::format(binding)?;
                     let texels: Result<_, _> = buffers.iter().map(|buffer| buffer.texels(format)).collect();
-                    View::Texels(texels.doing("make a view of texels")?, kind)
+                    View::Texels(texels.context("make a view of texels")?, kind)
                 }
                 Made::Buffers(buffers) => View::Buffers(buffers, kind),
                 Made::Picture(picture, sampler) => View::Image(picture.view(binding)?, sampler.as_ref(), kind),

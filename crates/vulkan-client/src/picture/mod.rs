@@ -11,7 +11,7 @@ use ash::util::read_spv;
 use crate::{
     exit::Exit,
     gpu::{Gpu, MemoryPlace, Order, QueueKind},
-    outcome::{Doing, Stop, fail},
+    outcome::{ErrorContext, Stop, fail},
 };
 
 /// Texels in x and y, as the shader has them.
@@ -40,17 +40,17 @@ pub(crate) fn save(path: &Path, any_device: bool) -> Exit {
 fn compute(gpu: &Gpu) -> Result<Vec<u8>, Stop> {
     let [width, height] = SIZE;
     let bytes = u64::from(width) * u64::from(height) * 4;
-    let buffer = gpu.storage_buffer(bytes, MemoryPlace::Host).doing("make a buffer")?;
+    let buffer = gpu.storage_buffer(bytes, MemoryPlace::Host).context("make a buffer")?;
     let words = read_spv(&mut std::io::Cursor::new(SHADER)).map_err(|error| Stop::Fail(error.to_string()))?;
-    let pipeline = gpu.pipeline(&words, &[&buffer], None).doing("make a pipeline")?;
+    let pipeline = gpu.pipeline(&words, &[&buffer], None).context("make a pipeline")?;
     let queue = gpu.lane(QueueKind::Compute).map_or_else(|| gpu.need(QueueKind::Graphics), Ok)?;
     let submission = gpu
         .submit(queue, &Order::free(), |commands| {
             commands.dispatch(&pipeline, [width.div_ceil(GROUP), height.div_ceil(GROUP), 1]);
             commands.barrier();
         })
-        .doing("submit a dispatch")?;
-    submission.finish().doing("wait for the dispatch")?;
+        .context("submit a dispatch")?;
+    submission.finish().context("wait for the dispatch")?;
     drop(submission);
     let texels = buffer.memory().read(0, usize::try_from(bytes).unwrap_or(0));
     if texels.iter().all(|byte| *byte == 0) { fail("the shader stored nothing") } else { Ok(texels) }

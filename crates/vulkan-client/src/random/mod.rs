@@ -30,7 +30,7 @@ use crate::{
     cli::Arguments,
     exit::Exit,
     gpu::{Gpu, MemoryPlace, Order, QueueKind},
-    outcome::{Doing, Outcome, Stop, fail, say, skip},
+    outcome::{ErrorContext, Outcome, Stop, fail, say, skip},
 };
 
 /// Runs `count` shaders, and keeps or compares their results.
@@ -90,16 +90,16 @@ fn lanes(arguments: &Arguments) -> u32 {
 fn one(gpu: &Gpu, seed: u64, arguments: &Arguments) -> Outcome {
     let (size, saves) = (lanes(arguments), arguments.save.is_some());
     let subgroups = if saves { Subgroups::Emulated(size) } else { Subgroups::Native(size) };
-    let shader = generator::shader(seed, subgroups).doing("make a shader")?;
+    let shader = generator::shader(seed, subgroups).context("make a shader")?;
     supported(gpu, &shader)?;
     let needs = if saves { None } else { required_size(gpu, size)? };
     let input: Vec<u8> = generator::input_of(seed).into_iter().flat_map(u32::to_le_bytes).collect();
     let keep = |directory: &Path, ending: &str, bytes: &[u8]| {
-        fs::write(directory.join(format!("{seed}.{ending}")), bytes).doing("write a file")
+        fs::write(directory.join(format!("{seed}.{ending}")), bytes).context("write a file")
     };
     let spirv: Vec<u8> = shader.words.iter().copied().flat_map(u32::to_le_bytes).collect();
     if let Some(directory) = &arguments.save {
-        fs::create_dir_all(directory).doing("make the folder")?;
+        fs::create_dir_all(directory).context("make the folder")?;
         keep(directory, "saved.spv", &spirv)?;
         let output = compute(gpu, &spirv, &input, needs)?;
         keep(directory, "out", &output)?;
@@ -107,7 +107,7 @@ fn one(gpu: &Gpu, seed: u64, arguments: &Arguments) -> Outcome {
     }
     let output = compute(gpu, &spirv, &input, needs)?;
     let Some(directory) = &arguments.compare else { return Ok(format!("{} probes", shader.probes.len())) };
-    let expected = fs::read(directory.join(format!("{seed}.out"))).doing("read what was saved")?;
+    let expected = fs::read(directory.join(format!("{seed}.out"))).context("read what was saved")?;
     match difference(&shader, &output, &expected) {
         None => Ok(format!("{} probes", shader.probes.len())),
         Some(text) => {
@@ -150,21 +150,21 @@ fn required_size(gpu: &Gpu, size: u32) -> Result<Option<u32>, Stop> {
 
 /// Runs a shader, and returns its output buffer.
 fn compute(gpu: &Gpu, spirv: &[u8], input: &[u8], subgroup: Option<u32>) -> Result<Vec<u8>, Stop> {
-    let words = read_spv(&mut Cursor::new(spirv)).doing("read the SPIR-V")?;
+    let words = read_spv(&mut Cursor::new(spirv)).context("read the SPIR-V")?;
     let bytes = u64::from(OUTPUT) * 4;
-    let source = gpu.storage_buffer(input.len() as u64, MemoryPlace::Host).doing("make a buffer")?;
-    let target = gpu.storage_buffer(bytes, MemoryPlace::Host).doing("make a buffer")?;
+    let source = gpu.storage_buffer(input.len() as u64, MemoryPlace::Host).context("make a buffer")?;
+    let target = gpu.storage_buffer(bytes, MemoryPlace::Host).context("make a buffer")?;
     source.memory().write(0, input);
     target.memory().write(0, &vec![0; bytes as usize]);
-    let pipeline = gpu.pipeline(&words, &[&source, &target], subgroup).doing("make a pipeline")?;
+    let pipeline = gpu.pipeline(&words, &[&source, &target], subgroup).context("make a pipeline")?;
     let queue = gpu.lane(QueueKind::Compute).map_or_else(|| gpu.need(QueueKind::Graphics), Ok)?;
     let submission = gpu
         .submit(queue, &Order::free(), |commands| {
             commands.dispatch(&pipeline, [GROUPS, 1, 1]);
             commands.barrier();
         })
-        .doing("submit a dispatch")?;
-    submission.finish().doing("wait for the dispatch")?;
+        .context("submit a dispatch")?;
+    submission.finish().context("wait for the dispatch")?;
     drop(submission);
     Ok(target.memory().read(0, bytes as usize))
 }

@@ -7,7 +7,7 @@ use ash::{util::read_spv, vk};
 use super::least_of;
 use crate::{
     gpu::{Gpu, MemoryPlace, Order, QueueKind, TextureKind},
-    outcome::{Doing, Outcome, Stop, ensure, skip},
+    outcome::{ErrorContext, Outcome, Stop, ensure, skip},
 };
 
 /// A triangle that covers the target, compiled from `full.vert`.
@@ -72,11 +72,11 @@ fn drawn(gpu: &Gpu, vertex: &[u8], vertices: u32) -> Result<(String, Vec<u8>), S
         return skip("the driver has no rendering outside of render passes");
     }
     let queue = gpu.need(QueueKind::Graphics)?;
-    let words = |spirv| read_spv(&mut Cursor::new(spirv)).doing("read the SPIR-V");
+    let words = |spirv| read_spv(&mut Cursor::new(spirv)).context("read the SPIR-V");
     let (vertex, pixel) = (words(vertex)?, words(PIXEL)?);
-    let pipeline = gpu.draw_pipeline([&vertex, &pixel], TARGET.format).doing("make a pipeline")?;
-    let image = gpu.texture(&TARGET).doing("make an image")?;
-    let target = image.target().doing("make a view")?;
+    let pipeline = gpu.draw_pipeline([&vertex, &pixel], TARGET.format).context("make a pipeline")?;
+    let image = gpu.texture(&TARGET).context("make an image")?;
+    let target = image.target().context("make a view")?;
     let (attachment, source) = (vk::ImageLayout::COLOR_ATTACHMENT_OPTIMAL, vk::ImageLayout::TRANSFER_SRC_OPTIMAL);
     let time = least_of(gpu, queue, |commands| {
         commands.transition(&image, vk::ImageLayout::UNDEFINED, attachment);
@@ -84,11 +84,11 @@ fn drawn(gpu: &Gpu, vertex: &[u8], vertices: u32) -> Result<(String, Vec<u8>), S
         commands.transition(&image, attachment, source);
     })?;
     let bytes = u64::from(SIZE[0] * SIZE[1] * 4);
-    let texels = gpu.storage_buffer(bytes, MemoryPlace::Host).doing("make a buffer")?;
+    let texels = gpu.storage_buffer(bytes, MemoryPlace::Host).context("make a buffer")?;
     let copy = gpu.submit(queue, &Order::free(), |commands| {
         commands.copy_out(&image, source, &texels);
         commands.barrier();
     });
-    copy.doing("submit a copy")?.finish().doing("wait for the copy")?;
+    copy.context("submit a copy")?.finish().context("wait for the copy")?;
     Ok((time, texels.memory().read(0, bytes as usize)))
 }

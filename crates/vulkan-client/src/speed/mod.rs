@@ -9,7 +9,7 @@ use ash::util::read_spv;
 use crate::{
     exit::Exit,
     gpu::{Buffer, Gpu, Lane, MemoryPlace, Order, QueueKind, Recorder},
-    outcome::{Doing, Outcome, Stop, ensure, say},
+    outcome::{ErrorContext, Outcome, Stop, ensure, say},
     picture,
 };
 
@@ -62,7 +62,7 @@ fn print(any_device: bool, rows: &[Row]) -> Exit {
 /// Times the Mandelbrot set.
 fn compute(gpu: &Gpu) -> Outcome {
     let [width, height] = picture::SIZE;
-    let texels = gpu.storage_buffer(u64::from(width * height) * 4, MemoryPlace::Host).doing("make a buffer")?;
+    let texels = gpu.storage_buffer(u64::from(width * height) * 4, MemoryPlace::Host).context("make a buffer")?;
     let groups = [width.div_ceil(picture::GROUP), height.div_ceil(picture::GROUP), 1];
     let time = least(gpu, picture::SHADER, &[&texels], groups)?;
     ensure(texels.memory().read(0, 4) != [0; 4], || "the picture is empty".to_owned())?;
@@ -71,8 +71,8 @@ fn compute(gpu: &Gpu) -> Outcome {
 
 /// Times loads, and checks their sums.
 fn memory(gpu: &Gpu) -> Outcome {
-    let source = gpu.storage_buffer(u64::from(WORDS) * 4, MemoryPlace::Host).doing("make a buffer")?;
-    let target = gpu.storage_buffer(u64::from(SUMS) * 4, MemoryPlace::Host).doing("make a buffer")?;
+    let source = gpu.storage_buffer(u64::from(WORDS) * 4, MemoryPlace::Host).context("make a buffer")?;
+    let target = gpu.storage_buffer(u64::from(SUMS) * 4, MemoryPlace::Host).context("make a buffer")?;
     let word = |index: u32| (index % WORDS).wrapping_mul(0x9e37_79b1);
     source.memory().write(0, &(0..WORDS).flat_map(|index| word(index).to_le_bytes()).collect::<Vec<_>>());
     let time = least(gpu, GATHER, &[&source, &target], [SUMS / LOCAL, 1, 1])?;
@@ -84,8 +84,8 @@ fn memory(gpu: &Gpu) -> Outcome {
 
 /// Returns the least time of a dispatch from its submission to the end of waiting for it, in milliseconds.
 fn least<'b>(gpu: &'b Gpu, spirv: &[u8], buffers: &[&'b Buffer<'b>], groups: [u32; 3]) -> Outcome {
-    let words = read_spv(&mut Cursor::new(spirv)).doing("read the SPIR-V")?;
-    let pipeline = gpu.pipeline(&words, buffers, None).doing("make a pipeline")?;
+    let words = read_spv(&mut Cursor::new(spirv)).context("read the SPIR-V")?;
+    let pipeline = gpu.pipeline(&words, buffers, None).context("make a pipeline")?;
     let queue = gpu.lane(QueueKind::Compute).map_or_else(|| gpu.need(QueueKind::Graphics), Ok)?;
     least_of(gpu, queue, |commands| {
         commands.dispatch(&pipeline, groups);
@@ -98,8 +98,8 @@ fn least_of<'b>(gpu: &'b Gpu, queue: &Lane, record: impl Fn(&Recorder<'b>)) -> O
     let mut times = Vec::with_capacity(TIMES + 1);
     for _ in 0..=TIMES {
         let start = Instant::now();
-        let submission = gpu.submit(queue, &Order::free(), &record).doing("submit")?;
-        submission.finish().doing("wait for the end")?;
+        let submission = gpu.submit(queue, &Order::free(), &record).context("submit")?;
+        submission.finish().context("wait for the end")?;
         times.push(start.elapsed().as_secs_f64() * 1e3);
     }
     Ok(format!("{:.3} ms", times.into_iter().skip(1).fold(f64::INFINITY, f64::min)))

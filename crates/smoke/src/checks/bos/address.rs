@@ -8,7 +8,7 @@ use amdgpu_winsys::{
 use crate::{
     checks::check::Check,
     gpu::test_context::TestContext,
-    result::outcome::{Doing, Outcome, Stop, ensure, refused, same},
+    result::outcome::{ErrorContext, Outcome, Stop, ensure, refused, same},
 };
 
 pub(crate) const CHECKS: &[Check] = &[
@@ -55,7 +55,7 @@ fn leases_inside(manager: &VaManager, window: VaWindow) -> Result<(), Stop> {
 }
 
 fn lease(manager: &VaManager, request: VaRequest) -> Result<VaLease, Stop> {
-    manager.allocate(request).doing("leasing addresses")
+    manager.allocate(request).context("leasing addresses")
 }
 
 fn fixed(test: &TestContext<'_>) -> Outcome {
@@ -67,8 +67,8 @@ fn fixed(test: &TestContext<'_>) -> Outcome {
     refused("a second lease there", manager.allocate(again), |error| matches!(error, VaError::Taken { .. }))?;
     drop(held);
 
-    let captured = replayed(test, Replay::Capture).doing("allocating for capture")?.address();
-    let memory = replayed(test, Replay::At(captured)).doing("allocating at the captured address")?;
+    let captured = replayed(test, Replay::Capture).context("allocating for capture")?.address();
+    let memory = replayed(test, Replay::At(captured)).context("allocating at the captured address")?;
     same("replayed address", memory.address(), captured)?;
     let taken = |error: &AllocateMemoryError| matches!(error, AllocateMemoryError::Address(taken) if taken.is_fixed);
     refused("a second allocation there", replayed(test, Replay::At(captured)), taken)?;

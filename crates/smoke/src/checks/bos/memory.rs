@@ -7,7 +7,7 @@ use amdgpu_winsys::heaps::{
 use crate::{
     checks::check::Check,
     gpu::test_context::TestContext,
-    result::outcome::{Doing, Outcome, Stop, ensure, same, same_bytes},
+    result::outcome::{ErrorContext, Outcome, Stop, ensure, same, same_bytes},
 };
 
 pub(crate) const CHECKS: &[Check] = &[
@@ -33,7 +33,7 @@ fn types(test: &TestContext<'_>) -> Outcome {
 
 fn allocate(test: &TestContext<'_>, memory_type: u32) -> Result<DeviceMemory, Stop> {
     let info = AllocateInfo::new(memory_type, SIZE);
-    test.memory.allocate(&info).doing(&format!("allocating {SIZE} bytes of type {memory_type}"))
+    test.memory.allocate(&info).context(&format!("allocating {SIZE} bytes of type {memory_type}"))
 }
 
 fn in_its_window(
@@ -55,10 +55,10 @@ fn in_its_window(
 
 fn holds_what_is_written(test: &TestContext<'_>, index: u32, memory: &DeviceMemory) -> Result<(), Stop> {
     let bytes = test.pattern(index, SIZE as usize);
-    let mapping = memory.map().doing(&format!("mapping type {index}"))?;
-    mapping.write(0, &bytes).doing("writing")?;
+    let mapping = memory.map().context(&format!("mapping type {index}"))?;
+    mapping.write(0, &bytes).context("writing")?;
     let mut found = vec![0; bytes.len()];
-    mapping.read(0, &mut found).doing("reading")?;
+    mapping.read(0, &mut found).context("reading")?;
     same_bytes(&found, &bytes).map_err(|stop| stop.of(format_args!("type {index}")))
 }
 
@@ -88,6 +88,6 @@ fn budget(test: &TestContext<'_>) -> Outcome {
 }
 
 fn of_heap(test: &TestContext<'_>, heap: u32) -> Result<HeapBudget, Stop> {
-    let budgets = test.memory.budgets(BudgetRule::Corrected).doing("asking for the budgets")?;
+    let budgets = test.memory.budgets(BudgetRule::Corrected).context("asking for the budgets")?;
     budgets.heaps().get(heap as usize).copied().ok_or_else(|| Stop::failed(format!("heap {heap} has no budget")))
 }

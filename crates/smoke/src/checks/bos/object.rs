@@ -12,7 +12,7 @@ use amdgpu_winsys::{
 use crate::{
     checks::check::Check,
     gpu::test_context::TestContext,
-    result::outcome::{Doing, Outcome, Stop, ensure, refused, same, same_bytes},
+    result::outcome::{ErrorContext, Outcome, Stop, ensure, refused, same, same_bytes},
 };
 
 pub(crate) const CHECKS: &[Check] = &[
@@ -26,13 +26,13 @@ const MAPPABLE: GemCreateFlags = GemCreateFlags::CPU_ACCESS_REQUIRED;
 
 fn bo(test: &TestContext<'_>, size: u64, domains: GemDomain, flags: GemCreateFlags) -> Result<Bo, Stop> {
     let request = BoRequest { size, alignment: PAGE_SIZE, domains, flags };
-    Bo::create(&test.device, request).doing("creating a BO")
+    Bo::create(&test.device, request).context("creating a BO")
 }
 
 fn create(test: &TestContext<'_>) -> Outcome {
     /// More than a page and no multiple of one.
     const SIZE: u64 = 5000;
-    let mut told = 0;
+    let mut confirmed = 0;
     for domain in [GemDomain::GTT, GemDomain::VRAM] {
         let bo = bo(test, SIZE, domain, MAPPABLE)?;
         same("size", bo.size(), 2 * PAGE_SIZE)?;
@@ -42,28 +42,28 @@ fn create(test: &TestContext<'_>) -> Outcome {
             Ok(info) => {
                 same("size the kernel remembers", info.size, 2 * PAGE_SIZE)?;
                 same("domain the kernel remembers", info.domains, domain)?;
-                told += 1;
+                confirmed += 1;
             }
             Err(_) if test.is_stand_in() => {}
-            Err(error) => return Err(error).doing("asking what the kernel remembers"),
+            Err(error) => return Err(error).context("asking what the kernel remembers"),
         }
     }
-    Ok(format!("{SIZE} bytes became two pages in GTT and in VRAM; the kernel confirmed {told} of 2"))
+    Ok(format!("{SIZE} bytes became two pages in GTT and in VRAM; the kernel confirmed {confirmed} of 2"))
 }
 
 fn map(test: &TestContext<'_>) -> Outcome {
     let bo = bo(test, 2 * PAGE_SIZE, GemDomain::GTT, MAPPABLE)?;
     let len = 2 * PAGE_SIZE as usize;
-    let first = Mapping::new(&bo).doing("mapping it")?;
-    let second = Mapping::new(&bo).doing("mapping it again")?;
+    let first = Mapping::new(&bo).context("mapping it")?;
+    let second = Mapping::new(&bo).context("mapping it again")?;
     let (ours, theirs) = (test.pattern(1, len), test.pattern(2, len));
     let mut seen = vec![0; len];
-    first.write(0, &ours).doing("writing through the first mapping")?;
-    second.read(0, &mut seen).doing("reading through the second mapping")?;
+    first.write(0, &ours).context("writing through the first mapping")?;
+    second.read(0, &mut seen).context("reading through the second mapping")?;
     same_bytes(&seen, &ours)?;
-    second.write(0, &theirs).doing("writing through the second mapping")?;
+    second.write(0, &theirs).context("writing through the second mapping")?;
     drop(second);
-    first.read(0, &mut seen).doing("reading through the first mapping")?;
+    first.read(0, &mut seen).context("reading through the first mapping")?;
     same_bytes(&seen, &theirs)?;
     Ok(format!("{len} bytes both ways"))
 }
@@ -71,8 +71,8 @@ fn map(test: &TestContext<'_>) -> Outcome {
 fn metadata(test: &TestContext<'_>) -> Outcome {
     let bo = bo(test, PAGE_SIZE, GemDomain::GTT, GemCreateFlags::empty())?;
     let stored = BoMetadata { tiling: 0, flags: 0x5a, data: test.pattern(3, 64) };
-    bo.set_metadata(&stored).doing("storing metadata")?;
-    let found = bo.metadata().doing("fetching metadata")?;
+    bo.set_metadata(&stored).context("storing metadata")?;
+    let found = bo.metadata().context("fetching metadata")?;
     same("flags", found.flags, stored.flags)?;
     same_bytes(&found.data, &stored.data)?;
     Ok(format!("{} bytes", stored.data.len()))
@@ -103,7 +103,7 @@ fn refusals(test: &TestContext<'_>) -> Outcome {
     refused("257 bytes of metadata", hidden.set_metadata(&long), range)?;
 
     let shown = bo(test, PAGE_SIZE, GemDomain::GTT, MAPPABLE)?;
-    let mapping = Mapping::new(&shown).doing("mapping a page")?;
+    let mapping = Mapping::new(&shown).context("mapping a page")?;
     refused("a load past the end", mapping.load_u32(PAGE_SIZE), |error| matches!(error, AccessError::OutOfRange(_)))?;
     ensure(test.queue(crate::gpu::ring::Ring { ip: Ip::Compute, index: u32::MAX }).is_err(), || {
         "a queue on a ring that does not exist was not refused".to_owned()

@@ -17,7 +17,7 @@ use crate::{
     checks::check::Check,
     gpu::test_context::TestContext,
     level::Level,
-    result::outcome::{Doing, Outcome, Stop, ensure, same, same_bytes},
+    result::outcome::{ErrorContext, Outcome, Stop, ensure, same, same_bytes},
 };
 
 pub(crate) const CHECKS: &[Check] = &[
@@ -49,7 +49,7 @@ fn types(test: &TestContext<'_>) -> Outcome {
         let bytes = test.pattern(40 + index, SIZE as usize);
         from.write(0, &bytes)?;
         to.write(0, &vec![0; SIZE as usize])?;
-        let through = test.memory.allocate(&AllocateInfo::new(index, SIZE)).doing("allocating")?;
+        let through = test.memory.allocate(&AllocateInfo::new(index, SIZE)).context("allocating")?;
         let (a, b, c) = (from.at(0)?, through.address(), to.at(0)?);
         test.run(
             ring,
@@ -79,15 +79,15 @@ fn slabs(test: &TestContext<'_>) -> Outcome {
     let mut pieces = Vec::new();
     for index in 0..PIECES {
         let size = 64 << (index % 6);
-        let piece = pool.allocate(memory_type, size, 64).doing("taking a piece of a slab")?;
-        piece.view().doing("looking at a piece")?.write(0, &test.pattern(index, size as usize)).doing("writing")?;
+        let piece = pool.allocate(memory_type, size, 64).context("taking a piece of a slab")?;
+        piece.view().context("looking at a piece")?.write(0, &test.pattern(index, size as usize)).context("writing")?;
         pieces.push(piece);
     }
     let mut places = BTreeMap::new();
     for (piece, index) in pieces.iter().zip(0..) {
         let size = 64 << (index % 6);
         let mut found = vec![0; size];
-        piece.view().doing("looking at a piece")?.read(0, &mut found).doing("reading")?;
+        piece.view().context("looking at a piece")?.read(0, &mut found).context("reading")?;
         same_bytes(&found, &test.pattern(index, size)).map_err(|stop| stop.of(format_args!("piece {index}")))?;
         places.insert(piece.address(), piece.size());
     }
@@ -106,12 +106,12 @@ fn zeroed(test: &TestContext<'_>) -> Outcome {
             continue;
         }
         // What lay there before is not zero, if the kernel gives the same pages again.
-        let dirt = test.memory.allocate(&AllocateInfo::new(index, SIZE)).doing("allocating")?;
+        let dirt = test.memory.allocate(&AllocateInfo::new(index, SIZE)).context("allocating")?;
         let at = dirt.address();
         test.run(ring, &[&dirt], || false, |recorder| recorder.fill(at, 0xdddd_dddd, SIZE))?;
         drop(dirt);
         let info = AllocateInfo { flags: AllocateFlags::ZERO, ..AllocateInfo::new(index, SIZE) };
-        let memory = test.memory.allocate(&info).doing("allocating zeroed memory")?;
+        let memory = test.memory.allocate(&info).context("allocating zeroed memory")?;
         back.write(0, &vec![0xa5; SIZE as usize])?;
         let (a, b) = (memory.address(), back.at(0)?);
         test.run(ring, &[&memory, back.memory()], || back.differs(&[0xa5; 64]), |recorder| recorder.copy(b, a, SIZE))?;
@@ -126,7 +126,7 @@ fn replay(test: &TestContext<'_>) -> Outcome {
     const COUNT: u32 = 16;
     let allocate = |test: &TestContext<'_>, replay, size| -> Result<DeviceMemory, Stop> {
         let info = AllocateInfo { replay, ..AllocateInfo::new(0, size) };
-        test.memory.allocate(&info).doing("allocating at a captured address")
+        test.memory.allocate(&info).context("allocating at a captured address")
     };
     let size = |index: u32| u64::from(index + 1) * PAGE_SIZE * 4;
     let captured: Vec<_> =
@@ -171,15 +171,15 @@ fn rebind(test: &TestContext<'_>) -> Outcome {
         memory.write(0, &bytes)?;
         to.write(0, &vec![0; PAGE_SIZE as usize])?;
         // Both BOs live on; only the binding goes with each turn.
-        let lease = manager.allocate(request).doing("leasing the address")?;
+        let lease = manager.allocate(request).context("leasing the address")?;
         request = request.at(lease.start());
         let bound = Binding::new(memory.memory().bo(), lease, VaFlags::READABLE);
-        let bound = bound.map_err(|(_lease, error)| error).doing("binding there")?;
+        let bound = bound.map_err(|(_lease, error)| error).context("binding there")?;
         let (queue, at) = (test.queue(ring)?, to.at(0)?);
         let list = test.record(&queue, |recorder| recorder.copy(at, bound.address(), PAGE_SIZE))?;
         let bindings = [bound.clone(), to.memory().binding().clone()];
         let submission = Submission { lists: &[&list], memory: &bindings, ..Submission::default() };
-        let fence = queue.submit(&submission).doing("submitting")?;
+        let fence = queue.submit(&submission).context("submitting")?;
         test.wait(&fence, || to.differs(&[0; 64]))?;
         same_bytes(&to.read(0, PAGE_SIZE as usize)?, &bytes)?;
     }
@@ -189,10 +189,10 @@ fn rebind(test: &TestContext<'_>) -> Outcome {
 fn alias(test: &TestContext<'_>) -> Outcome {
     let ring = test.ring_of(Ip::Sdma)?;
     let memory = test.device_memory(SIZE)?;
-    let lease = test.device.addresses().allocate(VaRequest::new(SIZE / 2)).doing("leasing addresses")?;
+    let lease = test.device.addresses().allocate(VaRequest::new(SIZE / 2)).context("leasing addresses")?;
     let flags = VaFlags::READABLE | VaFlags::WRITEABLE;
     let bound = Binding::of_part(memory.bo(), SIZE / 2, SIZE / 2, lease, flags);
-    let second = bound.map_err(|(_lease, error)| error).doing("binding half of a BO again")?;
+    let second = bound.map_err(|(_lease, error)| error).context("binding half of a BO again")?;
     ensure(second.address() != memory.address(), || "both bindings are at the same address".to_owned())?;
     let (from, to) = (test.host_memory(SIZE / 2)?, test.host_memory(SIZE / 2)?);
     let bytes = test.pattern(41, SIZE as usize / 2);
@@ -208,7 +208,7 @@ fn alias(test: &TestContext<'_>) -> Outcome {
     })?;
     let bindings = [from.memory().binding(), to.memory().binding(), memory.binding(), &second].map(Clone::clone);
     let submission = Submission { lists: &[&list], memory: &bindings, ..Submission::default() };
-    let fence = queue.submit(&submission).doing("submitting")?;
+    let fence = queue.submit(&submission).context("submitting")?;
     test.wait(&fence, || to.differs(&[0; 64]))?;
     same_bytes(&to.read(0, bytes.len())?, &bytes)?;
     Ok(format!("at {half} and at {}", second.address()))

@@ -18,7 +18,7 @@ use crate::{
         test_context::{HostMemory, TestContext},
     },
     level::Level,
-    result::outcome::{Doing, Outcome, Stop, ensure, fail, same, same_bytes, skip},
+    result::outcome::{ErrorContext, Outcome, Stop, ensure, fail, same, same_bytes, skip},
 };
 
 pub(crate) const CHECKS: &[Check] = &[
@@ -44,7 +44,7 @@ pub(crate) const CHECKS: &[Check] = &[
 const PIECES: u64 = 8;
 
 fn evict(test: &TestContext<'_>) -> Outcome {
-    let vram = test.device.memory_info().doing("asking for the memory pools")?.vram.total_heap_size;
+    let vram = test.device.memory_info().context("asking for the memory pools")?.vram.total_heap_size;
     let size = (vram / PIECES).next_multiple_of(PAGE_SIZE);
     let count = PIECES + PIECES / 4;
     // A simulated GPU's memory is this machine's only where it was written, which is little of it here.
@@ -52,7 +52,7 @@ fn evict(test: &TestContext<'_>) -> Outcome {
         return skip(format!("{} bytes of memory are needed, {} may be used", size * count, test.ceiling()));
     }
     let ring = test.ring_of(Ip::Sdma)?;
-    let before = test.device.evictions().doing("asking for the number of evictions")?;
+    let before = test.device.evictions().context("asking for the number of evictions")?;
     let way = test.host_memory(2 * MARK as u64)?;
     let mut pieces = Vec::new();
     for index in 0..count {
@@ -67,7 +67,7 @@ fn evict(test: &TestContext<'_>) -> Outcome {
         same_bytes(&way.read(0, 2 * MARK)?, &test.pattern(index, 2 * MARK))
             .map_err(|stop| stop.of(format_args!("piece {index} of {count}")))?;
     }
-    let moved = test.device.evictions().doing("asking for the number of evictions")?.saturating_sub(before);
+    let moved = test.device.evictions().context("asking for the number of evictions")?.saturating_sub(before);
     ensure(moved > 0 || test.is_stand_in(), || "there was no room for all, and nothing was evicted".to_owned())?;
     Ok(format!("{count} pieces of {} MiB, {moved} evictions", size >> 20))
 }
@@ -76,10 +76,10 @@ fn evict(test: &TestContext<'_>) -> Outcome {
 fn piece(test: &TestContext<'_>, size: u64) -> Result<Binding, Stop> {
     let request =
         BoRequest { size, alignment: PAGE_SIZE, domains: GemDomain::VRAM, flags: GemCreateFlags::NO_CPU_ACCESS };
-    let bo = Bo::create(&test.device, request).doing("creating a BO in VRAM")?;
-    let lease = test.device.addresses().allocate(VaRequest::new(size)).doing("leasing addresses")?;
+    let bo = Bo::create(&test.device, request).context("creating a BO in VRAM")?;
+    let lease = test.device.addresses().allocate(VaRequest::new(size)).context("leasing addresses")?;
     let bound = Binding::new(&bo, lease, VaFlags::READABLE | VaFlags::WRITEABLE);
-    bound.map_err(|(_lease, error)| error).doing("binding a piece")
+    bound.map_err(|(_lease, error)| error).context("binding a piece")
 }
 
 /// Copies what marks both ends of a piece.
@@ -96,7 +96,7 @@ fn ends(test: &TestContext<'_>, ring: Ring, way: &HostMemory, piece: &Binding, i
     })?;
     let memory = [way.memory().binding().clone(), piece.clone()];
     let submission = Submission { lists: &[&list], memory: &memory, ..Submission::default() };
-    let fence = queue.submit(&submission).doing("submitting")?;
+    let fence = queue.submit(&submission).context("submitting")?;
     test.wait(&fence, || false)
 }
 
@@ -105,17 +105,17 @@ const MARK: usize = 256;
 
 fn mark(test: &TestContext<'_>, memory: &mut DeviceMemory, index: u32) -> Result<(), Stop> {
     let end = memory.size() - MARK as u64;
-    let mapping = memory.map().doing("mapping")?;
-    mapping.write(0, &test.pattern(2 * index, MARK)).doing("writing")?;
-    mapping.write(end, &test.pattern(2 * index + 1, MARK)).doing("writing")
+    let mapping = memory.map().context("mapping")?;
+    mapping.write(0, &test.pattern(2 * index, MARK)).context("writing")?;
+    mapping.write(end, &test.pattern(2 * index + 1, MARK)).context("writing")
 }
 
 fn marked(test: &TestContext<'_>, memory: &mut DeviceMemory, index: u32) -> Result<(), Stop> {
     let end = memory.size() - MARK as u64;
-    let mapping = memory.map().doing("mapping")?;
+    let mapping = memory.map().context("mapping")?;
     for (offset, seed) in [(0, 2 * index), (end, 2 * index + 1)] {
         let mut found = vec![0; MARK];
-        mapping.read(offset, &mut found).doing("reading")?;
+        mapping.read(offset, &mut found).context("reading")?;
         same_bytes(&found, &test.pattern(seed, MARK))?;
     }
     Ok(())
@@ -161,7 +161,7 @@ fn addresses(test: &TestContext<'_>) -> Outcome {
         let size = u64::from(random.below(256) + 1) * PAGE_SIZE;
         let alignment = PAGE_SIZE << random.below(6);
         let request = VaRequest::new(size).aligned(alignment).within(window);
-        let lease = manager.allocate(request).doing("leasing addresses")?;
+        let lease = manager.allocate(request).context("leasing addresses")?;
         let (start, end) = (lease.start().as_u64(), lease.start().as_u64() + size);
         ensure(start.is_multiple_of(alignment), || format!("step {step}: {start:#x} is not aligned to {alignment}"))?;
         let below = held.range(..end).next_back();
@@ -189,7 +189,7 @@ fn contexts(test: &TestContext<'_>) -> Outcome {
         let (queue, to) = (test.queue(ring)?, memory.at(u64::from(slot) * 4)?);
         let list = test.record(&queue, |recorder| recorder.write(to, &[value(slot)]))?;
         let submission = Submission { lists: &[&list], memory: &bindings, ..Submission::default() };
-        let fence = queue.submit(&submission).doing("submitting")?;
+        let fence = queue.submit(&submission).context("submitting")?;
         jobs.push((queue, fence));
     }
     for (_queue, fence) in &jobs {
@@ -230,7 +230,7 @@ fn submit(test: &TestContext<'_>) -> Outcome {
     });
     same("threads that came to their end", last.len(), work.len())?;
     for fence in last {
-        let Some(fence) = fence.doing("submitting")? else { return fail("no job") };
+        let Some(fence) = fence.context("submitting")? else { return fail("no job") };
         test.wait(&fence, || memory.differs(&blank))?;
     }
     for (ring, place) in test.rings.iter().zip(0..) {

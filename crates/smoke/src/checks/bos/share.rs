@@ -10,7 +10,7 @@ use amdgpu_winsys::{
 use crate::{
     checks::check::Check,
     gpu::test_context::TestContext,
-    result::outcome::{Doing, Outcome, Stop, ensure, fail, same, same_bytes},
+    result::outcome::{ErrorContext, Outcome, Stop, ensure, fail, same, same_bytes},
 };
 
 pub(crate) const CHECKS: &[Check] = &[
@@ -31,33 +31,33 @@ pub(crate) fn exportable(test: &TestContext<'_>, size: u64) -> Result<DeviceMemo
         return fail(format!("no memory type with {host:?}"));
     };
     let info = AllocateInfo { flags: AllocateFlags::EXPORTABLE, ..AllocateInfo::new(memory_type, size) };
-    test.memory.allocate(&info).doing("allocating exportable memory")
+    test.memory.allocate(&info).context("allocating exportable memory")
 }
 
 fn share(test: &TestContext<'_>) -> Outcome {
     let memory = exportable(test, SIZE)?;
-    let dma_buf = memory.bo().export().doing("exporting")?;
-    let other = test.target.open().doing("opening the GPU again")?;
-    let imported = Bo::import(&other, &dma_buf).doing("importing")?;
+    let dma_buf = memory.bo().export().context("exporting")?;
+    let other = test.target.open().context("opening the GPU again")?;
+    let imported = Bo::import(&other, &dma_buf).context("importing")?;
     same("imported size", imported.size(), SIZE)?;
-    let theirs = Mapping::new(&imported).doing("mapping the imported BO")?;
+    let theirs = Mapping::new(&imported).context("mapping the imported BO")?;
     let bytes = test.pattern(4, SIZE as usize);
-    memory.map().doing("mapping the exported BO")?.write(0, &bytes).doing("writing")?;
+    memory.map().context("mapping the exported BO")?.write(0, &bytes).context("writing")?;
     // The storage outlives the exporter.
     drop((memory, dma_buf));
     let mut found = vec![0; bytes.len()];
-    theirs.read(0, &mut found).doing("reading")?;
+    theirs.read(0, &mut found).context("reading")?;
     same_bytes(&found, &bytes)?;
     Ok(format!("{} KiB, read after the exporter closed it", SIZE >> 10))
 }
 
 fn again(test: &TestContext<'_>) -> Outcome {
     let memory = exportable(test, SIZE)?;
-    let dma_buf = memory.bo().export().doing("exporting")?;
-    let import = |device: &Device| Bo::import(device, &dma_buf).doing("importing");
+    let dma_buf = memory.bo().export().context("exporting")?;
+    let import = |device: &Device| Bo::import(device, &dma_buf).context("importing");
     let home = import(&test.device)?;
     same("handle where it was created", home.handle(), memory.bo().handle())?;
-    let other = test.target.open().doing("opening the GPU again")?;
+    let other = test.target.open().context("opening the GPU again")?;
     let (first, second) = (import(&other)?, import(&other)?);
     same("handle of the second import", second.handle(), first.handle())?;
     drop((home, second));

@@ -14,7 +14,7 @@ use crate::{
         test_context::{HostMemory, TestContext},
     },
     level::Level,
-    result::outcome::{Doing, Outcome, Stop, ensure, same, same_bytes, skip},
+    result::outcome::{ErrorContext, Outcome, Stop, ensure, same, same_bytes, skip},
 };
 
 pub(crate) const CHECKS: &[Check] = &[
@@ -36,7 +36,7 @@ fn range(test: &TestContext<'_>) -> Result<SparseRange, Stop> {
     if !test.device.info().capabilities.contains(Capabilities::SPARSE) {
         return skip("the chip has no sparse memory");
     }
-    SparseRange::new(&test.device, VaRequest::new(SIZE).aligned(PAGE)).doing("leasing a sparse range")
+    SparseRange::new(&test.device, VaRequest::new(SIZE).aligned(PAGE)).context("leasing a sparse range")
 }
 
 /// Copies between the range and host memory of the same size.
@@ -48,7 +48,7 @@ fn copy(test: &TestContext<'_>, ring: Ring, range: &SparseRange, host: &HostMemo
     let memory = [host.memory().binding().clone()];
     let sets = [range.residents()];
     let submission = Submission { lists: &[&list], memory: &memory, sets: &sets, ..Submission::default() };
-    let fence = queue.submit(&submission).doing("submitting")?;
+    let fence = queue.submit(&submission).context("submitting")?;
     test.wait(&fence, || false)
 }
 
@@ -62,7 +62,7 @@ fn bind(test: &TestContext<'_>) -> Outcome {
         backing: Some(Backing { memory: memory.binding().clone(), offset: page * PAGE }),
     };
     // The pages of the memory, the other way round, with a hole.
-    range.bind(&[page(0, 3), page(2 * PAGE, 1)]).doing("binding two pages")?;
+    range.bind(&[page(0, 3), page(2 * PAGE, 1)]).context("binding two pages")?;
     same("bytes bound", range.bound_bytes(), 2 * PAGE)?;
     let (host, back) = (test.host_memory(SIZE)?, test.host_memory(SIZE)?);
     let bytes = test.pattern(30, SIZE as usize);
@@ -77,7 +77,7 @@ fn bind(test: &TestContext<'_>) -> Outcome {
     same_bytes(&back.read(0, SIZE as usize)?, &expected)?;
 
     // The first page goes, and its memory comes back in the last place.
-    range.bind(&[SparseBind { offset: 0, len: PAGE, backing: None }, page(3 * PAGE, 3)]).doing("moving a page")?;
+    range.bind(&[SparseBind { offset: 0, len: PAGE, backing: None }, page(3 * PAGE, 3)]).context("moving a page")?;
     copy(test, ring, &range, &back, true)?;
     expected.copy_within(0..PAGE as usize, 3 * PAGE as usize);
     expected.iter_mut().take(PAGE as usize).for_each(|byte| *byte = 0);
@@ -88,8 +88,8 @@ fn bind(test: &TestContext<'_>) -> Outcome {
 fn queue(test: &TestContext<'_>) -> Outcome {
     let range = range(test)?;
     let memory = test.device_memory(PAGE)?;
-    let queue = SparseQueue::new(&test.device).doing("starting a sparse queue")?;
-    let syncobj = || Syncobj::new(&test.device, false).doing("creating a sync object");
+    let queue = SparseQueue::new(&test.device).context("starting a sparse queue")?;
+    let syncobj = || Syncobj::new(&test.device, false).context("creating a sync object");
     let (begin, done) = (syncobj()?, syncobj()?);
     let point = |syncobj: &Syncobj| vec![SparsePoint { syncobj: syncobj.clone(), point: 0 }];
     let backing = Some(Backing { memory: memory.binding().clone(), offset: 0 });
@@ -100,12 +100,12 @@ fn queue(test: &TestContext<'_>) -> Outcome {
             binds: vec![(range.clone(), vec![change])],
             signals: point(&done),
         })
-        .doing("submitting binds")?;
+        .context("submitting binds")?;
     same("bytes bound before the signal", range.bound_bytes(), 0)?;
-    begin.signal().doing("signalling")?;
+    begin.signal().context("signalling")?;
     let patience = || Deadline::after(std::time::Duration::from_secs(4));
-    ensure(fence.wait(patience()).doing("waiting for the binds")?, || "the binds were not made in 4 s".to_owned())?;
-    same("signalled afterwards", done.wait(patience()).doing("waiting for the signal")?, true)?;
+    ensure(fence.wait(patience()).context("waiting for the binds")?, || "the binds were not made in 4 s".to_owned())?;
+    same("signalled afterwards", done.wait(patience()).context("waiting for the signal")?, true)?;
     same("bytes bound", range.bound_bytes(), PAGE_SIZE)?;
     // Its thread drops the sync objects first, in every run, and so in a replay.
     drop(queue);

@@ -13,7 +13,7 @@ use crate::{
         test_context::{HostMemory, TestContext},
         user_pages::UserPages,
     },
-    result::outcome::{Doing, Outcome, Stop, same_bytes, skip},
+    result::outcome::{ErrorContext, Outcome, Stop, same_bytes, skip},
 };
 
 pub(crate) const CHECKS: &[Check] =
@@ -61,6 +61,6 @@ fn copy(
     let list = test.record(&queue, |recorder| recorder.copy(to, from, SIZE as u64))?;
     let memory = [pages.binding()?.clone(), host.memory().binding().clone()];
     let submission = Submission { lists: &[&list], memory: &memory, ..Submission::default() };
-    let fence = queue.submit(&submission).doing("submitting")?;
+    let fence = queue.submit(&submission).context("submitting")?;
     test.wait(&fence, || pages.read() != before.0 || host.differs(&before.1))
 }

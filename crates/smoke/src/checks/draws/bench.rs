@@ -21,7 +21,7 @@ use crate::{
         recorder::Draw,
         test_context::{HostMemory, TestContext},
     },
-    result::outcome::{Doing, Outcome, Stop, fail, skip},
+    result::outcome::{ErrorContext, Outcome, Stop, fail, skip},
 };
 
 /// Offsets in the memory of a check, in bytes: both programs, and the vertices.
@@ -61,7 +61,7 @@ fn elements(level: GfxLevel, va: GpuVa, stride: u32, count: u32) -> Result<[u32;
     // GFX8 counts bytes, all others elements.
     let num_records = if level == GfxLevel::Gfx8 { stride * count } else { count };
     let view = BufferView { stride, oob: OutOfBounds::Structured, ..BufferView::raw(va, num_records) };
-    Ok(view.descriptor(level).doing("making a descriptor")?.words())
+    Ok(view.descriptor(level).context("making a descriptor")?.words())
 }
 
 /// The memory of the rings of GFX11 and later.
@@ -77,7 +77,7 @@ impl Rings {
         let Some(sizes) = info.attribute_rings() else { return Ok(None) };
         let memory = test.device_memory(sizes.total + RING_ALIGN)?;
         let base = memory.address().as_u64().next_multiple_of(RING_ALIGN);
-        let at = |offset: u64| GpuVa::new(base + offset).doing("placing a ring");
+        let at = |offset: u64| GpuVa::new(base + offset).context("placing a ring");
         let addresses = GeometryRings {
             attributes: at(0)?,
             attributes_per_engine: sizes.attributes_per_engine,
@@ -109,8 +109,8 @@ impl Picture<'_> {
             return skip("the GPU has no graphics ring");
         };
         let level = test.device.info().gfx_level;
-        let vertex = vertex_program(level).doing("making the vertex shader")?;
-        let pixel = pixel_program(level, self.shade).doing("making the pixel shader")?;
+        let vertex = vertex_program(level).context("making the vertex shader")?;
+        let pixel = pixel_program(level, self.shade).context("making the pixel shader")?;
         let memory = test.host_memory(SIZE)?;
         memory.write(0, &bytes(vertex.words()))?;
         memory.write(PIXEL, &bytes(pixel.words()))?;
@@ -132,7 +132,7 @@ impl Picture<'_> {
         let color = Target::color(test, self.size, UNTOUCHED)?;
         let depth = self.depth.map(|first| Target::depth(test, self.size, first)).transpose()?;
         let mut writes: Vec<RegisterWrite> = Vec::new();
-        pipeline.writes(level, &mut |write| writes.push(write)).doing("composing registers")?;
+        pipeline.writes(level, &mut |write| writes.push(write)).context("composing registers")?;
         writes.extend(color.writes());
         writes.extend(depth.iter().flat_map(Target::writes));
         let done = test.polled_memory(PAGE_SIZE)?;

@@ -6,7 +6,7 @@ use amdgpu_winsys::vamgr::GpuVa;
 
 use crate::{
     gpu::test_context::{HostMemory, TestContext},
-    result::outcome::{Doing, Stop, fail, skip},
+    result::outcome::{ErrorContext, Stop, fail, skip},
 };
 
 /// `VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT` and `VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT`.
@@ -56,8 +56,8 @@ impl Target {
             usage: if is_depth { DEPTH } else { COLOR },
         };
         let level = info.gfx_level;
-        let layout = image.layout(&chip, None).doing("laying out a target")?;
-        let texels = layout.texels(&chip, &image.surface(level, None), 0).doing("laying out a target")?;
+        let layout = image.layout(&chip, None).context("laying out a target")?;
+        let texels = layout.texels(&chip, &image.surface(level, None), 0).context("laying out a target")?;
         let align = 1_u64 << layout.total_align_log2.min(31);
         let memory = test.host_memory(layout.total_bytes + align)?;
         let address = memory.at(0)?.as_u64();
@@ -65,7 +65,7 @@ impl Target {
         let base = memory.at(start)?;
         let mut places = Vec::new();
         for index in 0..width * height {
-            let at = texels.address(index % width, index / width, 0, 0).doing("computing the address of a texel")?;
+            let at = texels.address(index % width, index / width, 0, 0).context("computing the address of a texel")?;
             places.push(usize::try_from(at).map_err(|_| Stop::failed("the address of a texel is too large"))?);
         }
         let len = usize::try_from(layout.total_bytes).map_err(|_| Stop::failed("the target is too large"))?;
@@ -78,10 +78,10 @@ impl Target {
         }
         memory.write(start, &blank)?;
         let writes = if is_depth {
-            let registers = image.depth_target(&chip, &layout, base).registers(level).doing("binding a target")?;
+            let registers = image.depth_target(&chip, &layout, base).registers(level).context("binding a target")?;
             registers.writes(level).collect()
         } else {
-            let registers = image.color_target(&chip, &layout, base).registers(level).doing("binding a target")?;
+            let registers = image.color_target(&chip, &layout, base).registers(level).context("binding a target")?;
             registers.writes(level).collect()
         };
         Ok(Self { memory, start, blank, places, writes })

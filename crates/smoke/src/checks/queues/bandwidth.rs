@@ -11,7 +11,7 @@ use crate::{
     result::{
         bandwidth::{Bandwidth, Direction, Rate},
         baseline::BANDWIDTH,
-        outcome::{Doing, Outcome, Stop, same_bytes, skip},
+        outcome::{ErrorContext, Outcome, Stop, same_bytes, skip},
     },
 };
 
@@ -38,7 +38,7 @@ fn copy(test: &TestContext<'_>, ring: Ring) -> Outcome {
     let bytes = test.pattern(23, size as usize);
     from.write(0, &bytes)?;
     let memory = [from.memory(), &near, &far, to.memory()];
-    let mut told = Vec::new();
+    let mut figures = Vec::new();
     for direction in Direction::ALL {
         let (target, source) = match direction {
             Direction::Upload => (near.address(), from.at(0)?),
@@ -48,12 +48,12 @@ fn copy(test: &TestContext<'_>, ring: Ring) -> Outcome {
         let time = fastest(test, ring, &memory, (target, source, size))?;
         let bytes_per_second = u64::try_from(u128::from(size) * 1_000_000_000 / time.as_nanos().max(1));
         let bytes_per_second = bytes_per_second.unwrap_or(u64::MAX);
-        told.push(format!("{} {}", direction.name(), Rate(bytes_per_second)));
+        figures.push(format!("{} {}", direction.name(), Rate(bytes_per_second)));
         let engine = ring.to_string();
         test.measured(Bandwidth { engine, direction, bytes: size, bytes_per_second, baseline: None });
     }
     same_bytes(&to.read(0, bytes.len())?, &bytes)?;
-    Ok(told.join(", "))
+    Ok(figures.join(", "))
 }
 
 /// Returns the time of the fastest of some copies, from submission to end.
@@ -70,7 +70,7 @@ pub(super) fn fastest(
     let mut fastest = Duration::MAX;
     for _ in 0..ROUNDS {
         let start = Instant::now();
-        let fence = queue.submit(&submission).doing("submitting")?;
+        let fence = queue.submit(&submission).context("submitting")?;
         test.wait(&fence, || true)?;
         fastest = fastest.min(start.elapsed());
     }

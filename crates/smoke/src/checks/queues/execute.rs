@@ -13,7 +13,7 @@ use crate::{
         ring::Ring,
         test_context::{HostMemory, TestContext},
     },
-    result::outcome::{Doing, Outcome, Stop, same, same_bytes},
+    result::outcome::{ErrorContext, Outcome, Stop, same, same_bytes},
 };
 
 pub(crate) const CHECKS: &[Check] = &[
@@ -99,7 +99,7 @@ fn fence(test: &TestContext<'_>, ring: Ring) -> Outcome {
         let list = test.record(&queue, |recorder| recorder.fence(to, value, scratch))?;
         let bindings = [memory.memory().binding().clone()];
         let submission = Submission { lists: &[&list], memory: &bindings, ..Submission::default() };
-        let fence = queue.submit(&submission).doing("submitting")?;
+        let fence = queue.submit(&submission).context("submitting")?;
         test.wait(&fence, || memory.differs(&blank))?;
         same("sequence number", fence.sequence(), number.into())?;
         same("stored value", memory.dwords(0, 1)?, vec![value])?;
@@ -136,7 +136,7 @@ fn many(test: &TestContext<'_>, ring: Ring) -> Outcome {
 
 fn submit(queue: &Queue, lists: &[&amdgpu_winsys::cs::CommandList], memory: &HostMemory) -> Result<Fence, Stop> {
     let bindings = [memory.memory().binding().clone()];
-    queue.submit(&Submission { lists, memory: &bindings, ..Submission::default() }).doing("submitting")
+    queue.submit(&Submission { lists, memory: &bindings, ..Submission::default() }).context("submitting")
 }
 
 /// A list that stores `step` into dwords `step..steps`. When lists 0, 1, 2, ... have run in order, and only then, each

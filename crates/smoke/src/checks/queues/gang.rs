@@ -9,7 +9,7 @@ use crate::{
     checks::check::Check,
     gpu::test_context::TestContext,
     level::Level,
-    result::outcome::{Doing, Outcome, same, skip},
+    result::outcome::{ErrorContext, Outcome, same, skip},
 };
 
 pub(crate) const CHECKS: &[Check] =
@@ -22,7 +22,7 @@ pub(crate) const CHECKS: &[Check] =
 /// Cache line size, bytes: each value that one member passes to the other has a line of its own.
 const LINE: u64 = 64;
 
-const TOLD: u32 = 0x0060_0001;
+const SIGNAL: u32 = 0x0060_0001;
 
 fn submit(test: &TestContext<'_>) -> Outcome {
     let info = test.device.info();
@@ -33,27 +33,27 @@ fn submit(test: &TestContext<'_>) -> Outcome {
         return skip("there is no graphics or no compute ring");
     }
     let memory = test.polled_memory(PAGE_SIZE)?;
-    test.name(memory.memory(), "what the gang tells each other");
+    test.name(memory.memory(), "signals of the gang");
     memory.write(0, &vec![0; PAGE_SIZE as usize])?;
     let (first, second) = (memory.at(0)?, memory.at(LINE)?);
     let context = test.context()?;
     let [graphics, compute] = [Ip::Gfx, Ip::Compute].map(|ip| Queue::new(&context, ip, 0));
-    let (graphics, compute) = (graphics.doing("making the queue")?, compute.doing("making the queue")?);
-    let gang = Gang::new(&graphics, &[&compute]).doing("making a gang")?;
+    let (graphics, compute) = (graphics.context("making the queue")?, compute.context("making the queue")?);
+    let gang = Gang::new(&graphics, &[&compute]).context("making a gang")?;
     // Neither gets to its end unless the other one runs at the same time.
     let share = test.record(&compute, |recorder| {
-        recorder.wait_for(first, TOLD)?;
-        recorder.write(second, &[TOLD])
+        recorder.wait_for(first, SIGNAL)?;
+        recorder.write(second, &[SIGNAL])
     })?;
     let leads = test.record(&graphics, |recorder| {
-        recorder.write(first, &[TOLD])?;
-        recorder.wait_for(second, TOLD)
+        recorder.write(first, &[SIGNAL])?;
+        recorder.wait_for(second, SIGNAL)
     })?;
     let bindings = [memory.memory().binding().clone()];
     let submission = Submission { lists: &[&leads], memory: &bindings, ..Submission::default() };
-    let fence = gang.submit(&[&[&share]], &submission).doing("submitting a gang")?;
-    test.wait(&fence, || memory.dwords(0, 1).is_ok_and(|told| told == [TOLD]))?;
-    let told = [memory.dwords(0, 1)?, memory.dwords(LINE, 1)?].concat();
-    same("what each told the other", told, vec![TOLD; 2])?;
+    let fence = gang.submit(&[&[&share]], &submission).context("submitting a gang")?;
+    test.wait(&fence, || memory.dwords(0, 1).is_ok_and(|found| found == [SIGNAL]))?;
+    let found = [memory.dwords(0, 1)?, memory.dwords(LINE, 1)?].concat();
+    same("signals of each to the other", found, vec![SIGNAL; 2])?;
     Ok("graphics and compute".to_owned())
 }

@@ -112,7 +112,7 @@ impl<'l> Field<'l> {
         self.chunks().try_for_each(|at| self.compare(at, &cell))
     }
 
-    fn told(&self, rounds: u32) -> String {
+    fn summary(&self, rounds: u32) -> String {
         let bytes = self.blocks.len() as u64 * self.block;
         let share = self.test.device.memory_info().ok().and_then(|memory| {
             let HeapInfo { usable_heap_size: usable, heap_usage: used, .. } = memory.vram;
@@ -132,7 +132,7 @@ fn walking(test: &TestContext<'_>) -> Outcome {
     let one = |index: u64| 1_u32.rotate_left((index % 32) as u32 + shift);
     field.round(one).map_err(|stop| stop.of("walking ones"))?;
     field.round(|index| !one(index)).map_err(|stop| stop.of("walking zeroes"))?;
-    Ok(field.told(2))
+    Ok(field.summary(2))
 }
 
 fn address(test: &TestContext<'_>) -> Outcome {
@@ -140,7 +140,7 @@ fn address(test: &TestContext<'_>) -> Outcome {
     let own = |index: u64| (index as u32) ^ ((index >> 32) as u32).rotate_left(16);
     field.round(own)?;
     field.round(|index| !own(index)).map_err(|stop| stop.of("inverted"))?;
-    Ok(field.told(2))
+    Ok(field.summary(2))
 }
 
 fn inversions(test: &TestContext<'_>) -> Outcome {
@@ -155,7 +155,7 @@ fn inversions(test: &TestContext<'_>) -> Outcome {
         field.compare(at, |_| !pattern).map_err(|stop| stop.of("downwards"))?;
         field.write(at, |_| pattern)?;
     }
-    Ok(field.told(3))
+    Ok(field.summary(3))
 }
 
 fn modulo(test: &TestContext<'_>) -> Outcome {
@@ -168,5 +168,5 @@ fn modulo(test: &TestContext<'_>) -> Outcome {
         field.chunks().try_for_each(|at| field.write(at, cell(kept)))?;
         field.round(cell(!kept)).map_err(|stop| stop.of(format_args!("every {EVERY}th from {offset}")))?;
     }
-    Ok(field.told(offsets.len() as u32))
+    Ok(field.summary(offsets.len() as u32))
 }

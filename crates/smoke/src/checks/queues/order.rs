@@ -13,7 +13,7 @@ use crate::{
         test_context::{HostMemory, TestContext},
     },
     level::Level,
-    result::outcome::{Doing, Outcome, Stop, ensure, same, same_bytes, skip},
+    result::outcome::{ErrorContext, Outcome, Stop, ensure, same, same_bytes, skip},
 };
 
 pub(crate) const CHECKS: &[Check] = &[
@@ -82,7 +82,7 @@ impl Relay {
     fn submit(&self, queue: &Queue, list: &CommandList, order: &Submission<'_>) -> Result<Fence, Stop> {
         let memory = [self.decoy.memory(), self.from.memory(), &self.through, self.to.memory()];
         let memory = memory.map(|memory| memory.binding().clone());
-        queue.submit(&Submission { lists: &[list], memory: &memory, ..*order }).doing("submitting")
+        queue.submit(&Submission { lists: &[list], memory: &memory, ..*order }).context("submitting")
     }
 }
 
@@ -97,11 +97,11 @@ fn around(test: &TestContext<'_>, relay: impl Fn(&Relay) -> Result<(), Stop>) ->
 
 fn syncobj(test: &TestContext<'_>) -> Outcome {
     around(test, |relay| {
-        let done = Syncobj::new(&test.device, false).doing("creating a sync object")?;
+        let done = Syncobj::new(&test.device, false).context("creating a sync object")?;
         let point = [SyncPoint::binary(&done)];
         relay.start(test, &point)?;
         relay.end(test, &Submission { waits: &point, ..Submission::default() })?;
-        same("sync object signalled", done.wait(Deadline::POLL).doing("polling")?, true)
+        same("sync object signalled", done.wait(Deadline::POLL).context("polling")?, true)
     })
 }
 
@@ -129,12 +129,13 @@ fn held(test: &TestContext<'_>) -> Outcome {
         let two = test.record(&after, |recorder| recorder.write(to, &STORED[1..]))?;
         let bindings = [memory.memory().binding().clone()];
         let alone = Submission { memory: &bindings, ..Submission::default() };
-        let one = before.submit(&Submission { lists: &[&one], ..alone }).doing("submitting the first job")?;
-        let two =
-            after.submit(&Submission { lists: &[&two], after: &[&one], ..alone }).doing("submitting the second job")?;
+        let one = before.submit(&Submission { lists: &[&one], ..alone }).context("submitting the first job")?;
+        let two = after
+            .submit(&Submission { lists: &[&two], after: &[&one], ..alone })
+            .context("submitting the second job")?;
         // A second job that does not wait is done soon; one that does cannot be.
         let early =
-            two.wait(Deadline::after(std::time::Duration::from_millis(30))).doing("waiting for the second job")?;
+            two.wait(Deadline::after(std::time::Duration::from_millis(30))).context("waiting for the second job")?;
         memory.write(0, &GO.to_le_bytes())?;
         test.wait(&one, || memory.differs(&[0; 4]))?;
         test.wait(&two, || true)?;
@@ -150,13 +151,13 @@ fn timeline(test: &TestContext<'_>) -> Outcome {
     if !test.device.info().capabilities.contains(Capabilities::TIMELINE_SYNCOBJ) {
         return skip("the kernel has no timeline sync objects");
     }
-    let timeline = Syncobj::new(&test.device, false).doing("creating a sync object")?;
+    let timeline = Syncobj::new(&test.device, false).context("creating a sync object")?;
     let point = std::cell::Cell::new(0);
     around(test, |relay| {
         point.set(point.get() + 1);
         let point = [SyncPoint { syncobj: &timeline, point: point.get() }];
         relay.start(test, &point)?;
         relay.end(test, &Submission { waits: &point, ..Submission::default() })?;
-        same("last point", timeline.query().doing("asking for the last point")?, point[0].point)
+        same("last point", timeline.query().context("asking for the last point")?, point[0].point)
     })
 }

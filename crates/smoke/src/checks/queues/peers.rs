@@ -18,7 +18,7 @@ use crate::{
     },
     level::Level,
     result::{
-        outcome::{Doing, Outcome, Stop, fail, same_bytes, skip},
+        outcome::{ErrorContext, Outcome, Stop, fail, same_bytes, skip},
         peers::PeerCopy,
     },
 };
@@ -41,8 +41,8 @@ const SIMULATED_BYTES: u64 = 1 << 20;
 const ROUNDS: usize = 3;
 
 fn peers(test: &TestContext<'_>) -> Outcome {
-    if let Some(teller) = test.target.peers_told_by() {
-        return skip(format!("the run of {teller} measures all pairs of GPUs"));
+    if let Some(other) = test.target.peers_measured_by() {
+        return skip(format!("the run of {other} measures all pairs of GPUs"));
     }
     let peers = test.target.peers();
     if peers.is_empty() {
@@ -51,7 +51,7 @@ fn peers(test: &TestContext<'_>) -> Outcome {
     let size = if test.target.gpu().simulated { SIMULATED_BYTES } else { BYTES };
     let mut targets = Vec::new();
     for Peer { name, open } in peers {
-        let device = open().doing(&format!("opening {name}"))?;
+        let device = open().context(&format!("opening {name}"))?;
         targets.push(Target::new(name, move || Ok(device.clone())));
     }
     let others =
@@ -84,7 +84,7 @@ fn pair(engine: &TestContext<'_>, memory: &TestContext<'_>, size: u64) -> Result
     let mut copy =
         PeerCopy { engine: name(engine), memory: name(memory), bytes: size, write: None, read: None, refused: None };
     let there = exportable(memory, size)?;
-    let dma_buf = there.bo().export().doing(&format!("exporting on {}", copy.memory))?;
+    let dma_buf = there.bo().export().context(&format!("exporting on {}", copy.memory))?;
     let imported = match imported(&engine.device, &dma_buf, size) {
         Ok(imported) => imported,
         Err(error) => {
@@ -125,7 +125,7 @@ fn exportable(test: &TestContext<'_>, size: u64) -> Result<DeviceMemory, Stop> {
         return fail(format!("no memory type with {local:?}"));
     };
     let info = AllocateInfo { flags: AllocateFlags::EXPORTABLE, ..AllocateInfo::new(memory_type, size) };
-    test.memory.allocate(&info).doing("allocating exportable memory")
+    test.memory.allocate(&info).context("allocating exportable memory")
 }
 
 /// Binds another GPU's memory. What the kernel refuses of this is an answer, and no failure.
@@ -149,7 +149,7 @@ fn fastest(
     let mut fastest = Duration::MAX;
     for _ in 0..ROUNDS {
         let start = Instant::now();
-        let fence = queue.submit(&submission).doing("submitting")?;
+        let fence = queue.submit(&submission).context("submitting")?;
         engine.wait(&fence, || true)?;
         fastest = fastest.min(start.elapsed());
     }
@@ -165,7 +165,7 @@ mod tests {
 
     /// GPUs of two machines, whose kernels know nothing of each other's dma-bufs.
     #[test]
-    fn what_the_kernel_refuses_is_told_in_words_and_is_no_failure() {
+    fn a_refusal_of_the_kernel_is_reported_in_words_and_is_no_failure() {
         let far = SimDevice::new(amdgpu_sim::profile("renoir").unwrap(), SimOptions::default());
         let target = Target::simulated("navi21")
             .unwrap()

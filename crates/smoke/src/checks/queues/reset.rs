@@ -17,7 +17,7 @@ use crate::{
         test_context::{HostMemory, TestContext},
     },
     level::Level,
-    result::outcome::{Doing, Outcome, Stop, ensure, fail, same, skip},
+    result::outcome::{ErrorContext, Outcome, Stop, ensure, fail, same, skip},
 };
 
 pub(crate) const CHECKS: &[Check] = &[
@@ -65,7 +65,7 @@ fn troubled(
         Err(error) => error.to_string(),
     };
     same("what stands behind the trouble", memory.dwords(0, 1)?, vec![0])?;
-    let state = queue.context().state().doing("asking the context what happened")?;
+    let state = queue.context().state().context("asking the context what happened")?;
     let flags: Vec<_> = state.iter_names().map(|(name, _)| name.to_lowercase()).collect();
     Ok(format!(
         "{how}; state of the context: {}",
@@ -79,7 +79,7 @@ fn submit(
     memory: &HostMemory,
 ) -> Result<Fence, Stop> {
     let bindings = [memory.memory().binding().clone()];
-    queue.submit(&Submission { lists: &[list], memory: &bindings, ..Submission::default() }).doing("submitting")
+    queue.submit(&Submission { lists: &[list], memory: &bindings, ..Submission::default() }).context("submitting")
 }
 
 /// A job of a new context and a new file must do what it says.
@@ -118,13 +118,13 @@ fn fault(test: &TestContext<'_>, ring: Ring) -> Outcome {
         return skip("the kernel does not tell of page faults");
     }
     // Leased, so no memory is hit, and not bound.
-    let lease = test.device.addresses().allocate(VaRequest::new(PAGE_SIZE)).doing("leasing addresses")?;
+    let lease = test.device.addresses().allocate(VaRequest::new(PAGE_SIZE)).context("leasing addresses")?;
     let at = lease.start();
     let before = test.condition();
     let queue = test.queue(ring)?;
     let list = test.record(&queue, |recorder| recorder.write(at, &[1, 2, 3]))?;
     let submission = Submission { lists: &[&list], ..Submission::default() };
-    let fence = queue.submit(&submission).doing("submitting")?;
+    let fence = queue.submit(&submission).context("submitting")?;
     let ended = fence.wait(Deadline::after(PATIENCE));
     let how = match ended {
         Ok(true) => "the job went on".to_owned(),
@@ -134,7 +134,7 @@ fn fault(test: &TestContext<'_>, ring: Ring) -> Outcome {
     if test.is_stand_in() {
         return skip("nothing executed: this kernel only pretends");
     }
-    let fault = test.device.page_fault().doing("asking for the page fault")?;
+    let fault = test.device.page_fault().context("asking for the page fault")?;
     let Some(fault) = fault else { return fail(format!("no page fault was told of a write to {at}; {how}")) };
     ensure(fault.page == at, || format!("a fault at {} was told, the write went to {at}", fault.page))?;
     works_again(test, ring)?;
@@ -155,7 +155,7 @@ fn bystander(test: &TestContext<'_>, ring: Ring) -> Outcome {
     way.write(0, &vec![0; SIZE as usize])?;
     fresh.run(ring, &memory, || way.differs(&[0; 64]), |recorder| recorder.copy(b, a, SIZE))?;
     let survived = way.read(0, SIZE as usize)? == bytes;
-    let told = before != test.device.vram_lost_counter().ok();
-    ensure(survived || told, || "VRAM was lost, and its counter did not move".to_owned())?;
+    let is_counted = before != test.device.vram_lost_counter().ok();
+    ensure(survived || is_counted, || "VRAM was lost, and its counter did not move".to_owned())?;
     Ok(if survived { "contents intact" } else { "its loss was told" }.to_owned())
 }

@@ -67,13 +67,13 @@ fn sizes(test: &TestContext<'_>, ring: Ring) -> Outcome {
             same_bytes(&to.read(at, bytes.len())?, &bytes)?;
         }
     }
-    let told = |name: &str, times: &[Duration]| {
+    let row = |name: &str, times: &[Duration]| {
         let latency = times.first().map_or(0, Duration::as_micros);
         let rates: Vec<_> =
             sizes.iter().zip(times).map(|(&size, time)| format!("{} {}", short(size), rate(size, *time))).collect();
         format!("{name} {latency} us, {}", rates.join(", "))
     };
-    Ok(format!("{}; {}", told("up", &up), told("down", &down)))
+    Ok(format!("{}; {}", row("up", &up), row("down", &down)))
 }
 
 /// The bytes that the CPU stores and loads, of a Radeon and of the simulator.

@@ -5,7 +5,7 @@ use amdgpu_winsys::winsys::{Capabilities, Deadline, Syncobj};
 use crate::{
     checks::check::Check,
     gpu::test_context::TestContext,
-    result::outcome::{Doing, Outcome, Stop, ensure, same, skip},
+    result::outcome::{ErrorContext, Outcome, Stop, ensure, same, skip},
 };
 
 pub(crate) const CHECKS: &[Check] = &[
@@ -21,18 +21,18 @@ fn real(syncobj: &Syncobj) -> Result<(), Stop> {
 }
 
 fn is_signalled(syncobj: &Syncobj) -> Result<bool, Stop> {
-    syncobj.wait(Deadline::POLL).doing("polling")
+    syncobj.wait(Deadline::POLL).context("polling")
 }
 
 fn binary(test: &TestContext<'_>) -> Outcome {
-    let syncobj = Syncobj::new(&test.device, false).doing("creating it")?;
+    let syncobj = Syncobj::new(&test.device, false).context("creating it")?;
     real(&syncobj)?;
     same("signalled when new", is_signalled(&syncobj)?, false)?;
-    syncobj.signal().doing("signalling")?;
+    syncobj.signal().context("signalling")?;
     same("signalled after signal", is_signalled(&syncobj)?, true)?;
-    syncobj.reset().doing("resetting")?;
+    syncobj.reset().context("resetting")?;
     same("signalled after reset", is_signalled(&syncobj)?, false)?;
-    let born = Syncobj::new(&test.device, true).doing("creating a signalled one")?;
+    let born = Syncobj::new(&test.device, true).context("creating a signalled one")?;
     same("signalled when created so", is_signalled(&born)?, true)?;
     Ok(String::new())
 }
@@ -41,13 +41,13 @@ fn timeline(test: &TestContext<'_>) -> Outcome {
     if !test.device.info().capabilities.contains(Capabilities::TIMELINE_SYNCOBJ) {
         return skip("the kernel has no timeline sync objects");
     }
-    let syncobj = Syncobj::new(&test.device, false).doing("creating it")?;
+    let syncobj = Syncobj::new(&test.device, false).context("creating it")?;
     real(&syncobj)?;
-    let reached = |point| syncobj.wait_point(point, Deadline::POLL).doing("polling a point");
+    let reached = |point| syncobj.wait_point(point, Deadline::POLL).context("polling a point");
     same("point 1 reached when new", reached(1)?, false)?;
     for point in [1, 4] {
-        syncobj.signal_point(point).doing("signalling a point")?;
-        same("last point", syncobj.query().doing("asking for the last point")?, point)?;
+        syncobj.signal_point(point).context("signalling a point")?;
+        same("last point", syncobj.query().context("asking for the last point")?, point)?;
         same("the point reached", reached(point)?, true)?;
         same("the next point reached", reached(point + 1)?, false)?;
     }
@@ -56,14 +56,14 @@ fn timeline(test: &TestContext<'_>) -> Outcome {
 }
 
 fn share(test: &TestContext<'_>) -> Outcome {
-    let ours = Syncobj::new(&test.device, false).doing("creating it")?;
-    let fd = ours.export().doing("exporting")?;
-    let other = test.target.open().doing("opening the GPU again")?;
-    let theirs = Syncobj::import(&other, &fd).doing("importing")?;
+    let ours = Syncobj::new(&test.device, false).context("creating it")?;
+    let fd = ours.export().context("exporting")?;
+    let other = test.target.open().context("opening the GPU again")?;
+    let theirs = Syncobj::import(&other, &fd).context("importing")?;
     same("signalled there before", is_signalled(&theirs)?, false)?;
-    ours.signal().doing("signalling here")?;
+    ours.signal().context("signalling here")?;
     same("signalled there", is_signalled(&theirs)?, true)?;
-    theirs.reset().doing("resetting there")?;
+    theirs.reset().context("resetting there")?;
     same("signalled here after a reset there", is_signalled(&ours)?, false)?;
     Ok(String::new())
 }

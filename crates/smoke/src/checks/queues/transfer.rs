@@ -9,7 +9,7 @@ use crate::{
     checks::check::Check,
     gpu::{pattern::pattern_dwords, ring::Ring, test_context::TestContext},
     level::Level,
-    result::outcome::{Doing, Outcome, ensure, same, same_bytes, skip},
+    result::outcome::{ErrorContext, Outcome, ensure, same, same_bytes, skip},
 };
 
 pub(crate) const CHECKS: &[Check] = &[
@@ -83,7 +83,7 @@ fn chain(test: &TestContext<'_>, ring: Ring) -> Outcome {
     ensure(ibs > 1, || format!("{} dwords are one IB", list.len()))?;
     let bindings = [memory.memory().binding().clone()];
     let submission = Submission { lists: &[&list], memory: &bindings, ..Submission::default() };
-    let fence = queue.submit(&submission).doing("submitting")?;
+    let fence = queue.submit(&submission).context("submitting")?;
     test.wait(&fence, || memory.differs(&zeroes))?;
     let expected: Vec<u8> = data.iter().flat_map(|dword| dword.to_le_bytes()).collect();
     same_bytes(&memory.read(0, expected.len())?, &expected)?;
@@ -103,10 +103,10 @@ fn wait(test: &TestContext<'_>, ring: Ring) -> Outcome {
     })?;
     let bindings = [memory.memory().binding().clone()];
     let submission = Submission { lists: &[&list], memory: &bindings, ..Submission::default() };
-    let fence = queue.submit(&submission).doing("submitting")?;
+    let fence = queue.submit(&submission).context("submitting")?;
     // Whatever is stored now was not waited for: a ring that is merely slow passes, one that does not wait mostly fails.
     let early = fence.wait(amdgpu_winsys::winsys::Deadline::after(std::time::Duration::from_millis(5)));
-    let early = early.doing("waiting for the job, which cannot be done")?;
+    let early = early.context("waiting for the job, which cannot be done")?;
     let before = memory.dwords(64, 1)?;
     memory.write(0, &AWAITED.to_le_bytes())?;
     test.wait(&fence, || true)?;
@@ -125,7 +125,7 @@ fn clock(test: &TestContext<'_>, ring: Ring) -> Outcome {
     let memory = test.host_memory(PAGE_SIZE)?;
     memory.write(0, &[0; 64])?;
     let (to, scratch) = (memory.at(0)?, memory.at(PAGE_SIZE / 2)?);
-    let look = || test.device.timestamp().doing("asking for the clock");
+    let look = || test.device.timestamp().context("asking for the clock");
     let before = look()?;
     if before == 0 {
         return skip("the counter is at zero");

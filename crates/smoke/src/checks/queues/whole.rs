@@ -26,7 +26,7 @@ use crate::{
     result::{
         cells::Cells,
         evidence::Difference,
-        outcome::{Doing, Failure, Outcome, Stop, skip},
+        outcome::{ErrorContext, Failure, Outcome, Stop, skip},
         tested::{Progress, Tested},
     },
 };
@@ -93,7 +93,7 @@ struct Wrong {
 }
 
 fn whole(test: &TestContext<'_>) -> Outcome {
-    let vram = test.device.memory_info().doing("asking for the memory pools")?.vram;
+    let vram = test.device.memory_info().context("asking for the memory pools")?.vram;
     let free = vram.usable_heap_size.saturating_sub(vram.heap_usage);
     let share = u64::try_from(u128::from(free) * u128::from(SHARE) / 100).unwrap_or(u64::MAX);
     let most = if test.target.gpu().simulated { SIMULATED } else { u64::MAX };
@@ -203,7 +203,7 @@ impl<'l> Field<'l> {
         let memory = [self.way.memory().binding().clone(), block.clone()];
         let submission = Submission { lists: &[&list], memory: &memory, ..Submission::default() };
         let start = Instant::now();
-        let fence = self.queue.submit(&submission).doing("submitting")?;
+        let fence = self.queue.submit(&submission).context("submitting")?;
         self.test.wait(&fence, || true)?;
         Ok(start.elapsed())
     }
@@ -212,10 +212,10 @@ impl<'l> Field<'l> {
 /// Memory that has to be in VRAM when it is used.
 fn vram(test: &TestContext<'_>, size: u64) -> Result<Binding, Stop> {
     let request = BoRequest { size, alignment: CHUNK, domains: GemDomain::VRAM, flags: GemCreateFlags::NO_CPU_ACCESS };
-    let bo = Bo::create(&test.device, request).doing("creating a BO in VRAM")?;
+    let bo = Bo::create(&test.device, request).context("creating a BO in VRAM")?;
     let lease = test.device.addresses().allocate(VaRequest::new(size).aligned(CHUNK));
-    let bound = Binding::new(&bo, lease.doing("leasing addresses")?, VaFlags::READABLE | VaFlags::WRITEABLE);
-    bound.map_err(|(_lease, error)| error).doing("binding a block")
+    let bound = Binding::new(&bo, lease.context("leasing addresses")?, VaFlags::READABLE | VaFlags::WRITEABLE);
+    bound.map_err(|(_lease, error)| error).context("binding a block")
 }
 
 impl Wrong {

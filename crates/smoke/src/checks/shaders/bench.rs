@@ -14,7 +14,7 @@ use crate::{
         ring::Ring,
         test_context::{HostMemory, TestContext},
     },
-    result::outcome::{Doing, Outcome, Stop, fail},
+    result::outcome::{ErrorContext, Outcome, Stop, fail},
 };
 
 /// Offsets in the memory of a check, in bytes: the program, the input, the scratch memory, and the output last.
@@ -111,7 +111,7 @@ impl Kernel<'_> {
     }
 
     fn run_in(&self, test: &TestContext<'_>, ring: Ring, level: GfxLevel, wave: WaveSize) -> Result<(), Stop> {
-        let program = self.program(level, wave).doing("making the program")?;
+        let program = self.program(level, wave).context("making the program")?;
         let memory = test.host_memory(SIZE)?;
         let blank: Vec<u8> = std::iter::repeat_n(UNTOUCHED.to_le_bytes(), self.expected.len() + 64).flatten().collect();
         let bytes = |dwords: &[u32]| dwords.iter().flat_map(|dword| dword.to_le_bytes()).collect::<Vec<_>>();
@@ -119,13 +119,13 @@ impl Kernel<'_> {
         memory.write(INPUT, &bytes(self.input))?;
         memory.write(OUTPUT, &blank)?;
         let mut user = Vec::new();
-        user.extend(raw_buffer(level, memory.at(OUTPUT)?, DATA).doing("making a descriptor")?);
+        user.extend(raw_buffer(level, memory.at(OUTPUT)?, DATA).context("making a descriptor")?);
         let image = self.image.as_ref().map(|picture| Tiled::new(test, picture)).transpose()?;
         if let Some(image) = &image {
             user.extend(image.user);
         } else {
-            user.extend(raw_buffer(level, memory.at(INPUT)?, DATA).doing("making a descriptor")?);
-            user.extend(scratch_buffer(level, wave, memory.at(SCRATCH)?).doing("making a descriptor")?);
+            user.extend(raw_buffer(level, memory.at(INPUT)?, DATA).context("making a descriptor")?);
+            user.extend(scratch_buffer(level, wave, memory.at(SCRATCH)?).context("making a descriptor")?);
         }
         let engines = test.device.info().shader.max_engines;
         let grid = Grid {

@@ -11,7 +11,7 @@ use amdgpu_surface::{
 
 use crate::{
     gpu::test_context::{HostMemory, TestContext},
-    result::outcome::{Doing, Stop, fail, skip},
+    result::outcome::{ErrorContext, Stop, fail, skip},
 };
 
 /// Texels of the image in x and y: in both, more than a small block of any order of texels.
@@ -47,7 +47,7 @@ pub(crate) struct Tiled {
 /// Returns the place of each texel, row by row.
 fn places(texels: &Subresource) -> Result<Vec<usize>, Stop> {
     let place = |index: u32| {
-        let at = texels.address(index % WIDTH, index / WIDTH, 0, 0).doing("computing the address of a texel")?;
+        let at = texels.address(index % WIDTH, index / WIDTH, 0, 0).context("computing the address of a texel")?;
         usize::try_from(at).map_err(|_| Stop::failed("the address of a texel is too large"))
     };
     (0..WIDTH * HEIGHT).map(place).collect()
@@ -71,8 +71,8 @@ impl Tiled {
             linear: false,
             usage: USAGE,
         };
-        let layout: SurfaceLayout = image.layout(&chip, None).doing("laying out an image")?;
-        let texels = layout.texels(&chip, &image.surface(chip.level(), None), 0).doing("laying out an image")?;
+        let layout: SurfaceLayout = image.layout(&chip, None).context("laying out an image")?;
+        let texels = layout.texels(&chip, &image.surface(chip.level(), None), 0).context("laying out an image")?;
         let places = places(&texels)?;
         let memory = test.host_memory(layout.total_bytes)?;
         let len = usize::try_from(layout.total_bytes).map_err(|_| Stop::failed("the image is too large"))?;
@@ -95,14 +95,14 @@ impl Tiled {
             storage: picture.is_output,
         };
         let level = info.gfx_level;
-        let descriptor = image.descriptor(&chip, &layout, memory.at(0)?, &view).doing("making a descriptor")?;
+        let descriptor = image.descriptor(&chip, &layout, memory.at(0)?, &view).context("making a descriptor")?;
         let sampler = VulkanSampler {
             mag: Filter::Linear,
             min: Filter::Linear,
             address: [AddressMode::ClampToEdge; 3],
             ..VulkanSampler::default()
         };
-        let sampler = sampler.descriptor(level, false).doing("making a sampler")?;
+        let sampler = sampler.descriptor(level, false).context("making a sampler")?;
         let mut user = [0; 12];
         user[..8].copy_from_slice(&descriptor.words());
         user[8..].copy_from_slice(&sampler.words());

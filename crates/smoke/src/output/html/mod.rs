@@ -68,7 +68,7 @@ impl Observer for Html {
         let Some(started) = self.started.take() else { return };
         let (start, end) = (self.milliseconds(started), self.milliseconds(Instant::now()));
         let hardware = result.hardware.clone();
-        self.spans.push(Span { id: result.id.clone(), word: result.word, start, end, hardware });
+        self.spans.push(Span { id: result.id.clone(), status: result.status, start, end, hardware });
     }
 
     fn ended(&mut self, report: &Report) {

@@ -117,10 +117,10 @@ fn tiles(page: &mut String, report: &Report) {
     let count = |which: &dyn Fn(&CheckResult) -> bool| report.results.iter().filter(|result| which(result)).count();
     let known = |result: &CheckResult| matches!(result.expected, Some(Expected::Fail | Expected::Flake));
     let tiles = [
-        ("pass", "passed", count(&|result| result.word == Status::Pass && !result.is_failure())),
+        ("pass", "passed", count(&|result| result.status == Status::Pass && !result.is_failure())),
         ("fail", "failed", count(&CheckResult::is_failure)),
-        ("skip", "skipped", count(&|result| result.word == Status::Skip)),
-        ("warn", "with warnings", count(&|result| matches!(result.word, Status::Warn | Status::DmesgWarn))),
+        ("skip", "skipped", count(&|result| result.status == Status::Skip)),
+        ("warn", "with warnings", count(&|result| matches!(result.status, Status::Warn | Status::DmesgWarn))),
         ("known", "known failures", count(&known)),
         ("skip", "not run", report.summary.notrun),
     ];
@@ -210,11 +210,11 @@ fn checks(page: &mut String, results: &[CheckResult]) {
     // Failures first, in the order of the plan.
     let failures = results.iter().filter(|result| result.is_failure());
     for result in failures.chain(results.iter().filter(|result| !result.is_failure())) {
-        let (class, word) = match result.expected {
+        let (class, status) = match result.expected {
             Some(Expected::Fail) => ("known", "ExpectedFail"),
             Some(Expected::Flake) => ("known", "KnownFlake"),
             Some(Expected::UnexpectedPass) => ("fail", "UnexpectedImprovement"),
-            Some(Expected::Skip) | None => (result.word.name(), result.word.name()),
+            Some(Expected::Skip) | None => (result.status.name(), result.status.name()),
         };
         let lines = result.evidence_lines().join("\n");
         let open = if result.is_failure() { " open" } else { "" };
@@ -225,7 +225,7 @@ fn checks(page: &mut String, results: &[CheckResult]) {
         };
         let _ = writeln!(
             page,
-            "<tr id=\"{0}\"><td class=\"{class}\">{word}</td><td class=\"id\">{0}</td><td class=\"figure\">{1:.1}</td><td>{2}{evidence}</td></tr>",
+            "<tr id=\"{0}\"><td class=\"{class}\">{status}</td><td class=\"id\">{0}</td><td class=\"figure\">{1:.1}</td><td>{2}{evidence}</td></tr>",
             escaped(&result.id),
             result.time.as_secs_f64() * 1e3,
             escaped(&result.detail)

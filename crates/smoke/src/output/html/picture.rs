@@ -16,7 +16,7 @@ use crate::{
 #[derive(Clone, Debug)]
 pub(super) struct Span {
     pub(super) id: String,
-    pub(super) word: Status,
+    pub(super) status: Status,
     pub(super) start: f64,
     pub(super) end: f64,
     /// The state of the hardware during the check.
@@ -123,10 +123,10 @@ pub(super) fn bandwidths(figures: &[&Bandwidth]) -> String {
             Direction::Download => "download",
         };
         let baseline = figure.baseline.map(|rate| format!(" (baseline {})", Rate(rate))).unwrap_or_default();
-        let told = format!("{}{baseline}", Rate(figure.bytes_per_second));
+        let label = format!("{}{baseline}", Rate(figure.bytes_per_second));
         let name = format!("{} {class}", figure.engine);
         let mark = figure.baseline.map(|rate| share(rate, largest));
-        rows.bar(&name, class, share(figure.bytes_per_second, largest), &told, mark);
+        rows.bar(&name, class, share(figure.bytes_per_second, largest), &label, mark);
     }
     rows.finish("Bandwidth of each engine and direction")
 }
@@ -148,7 +148,7 @@ pub(super) fn timeline(spans: &[Span]) -> String {
         let _ = write!(
             body,
             "<rect class=\"{}\" x=\"{x:.1}\" y=\"{:.1}\" width=\"{length:.1}\" height=\"{:.1}\"><title>{}: {:.1} ms</title></rect>",
-            span.word.name(),
+            span.status.name(),
             y + 3.0,
             ROW - 6.0,
             escaped(&span.id),

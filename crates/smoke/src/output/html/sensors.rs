@@ -147,7 +147,7 @@ mod tests {
     use crate::{hardware::state::Hardware, result::status::Status};
 
     fn span(start: f64, hardware: Option<Hardware>) -> Span {
-        Span { id: "a.b".to_owned(), word: Status::Pass, start, end: start + 10.0, hardware }
+        Span { id: "a.b".to_owned(), status: Status::Pass, start, end: start + 10.0, hardware }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use ash::vk::{self, ImageLayout as Layout, ImageUsageFlags as Usage};
 use crate::checks::{check::Check, copies::pattern};
 use crate::{
     gpu::{Buffer, Gpu, Lane, MemoryPlace, Order, QueueKind, Texture, TextureKind},
-    outcome::{Doing, Outcome, Stop, same_bytes, skip},
+    outcome::{ErrorContext, Outcome, Stop, same_bytes, skip},
 };
 
 pub(in crate::checks) const CHECKS: &[Check] = &[
@@ -106,11 +106,11 @@ fn texels(kind: &TextureKind) -> usize {
 }
 
 fn host_buffer(gpu: &Gpu, bytes: usize) -> Result<Buffer<'_>, Stop> {
-    gpu.buffer(bytes.next_multiple_of(4) as u64, MemoryPlace::Host).doing("make a host buffer")
+    gpu.buffer(bytes.next_multiple_of(4) as u64, MemoryPlace::Host).context("make a host buffer")
 }
 
 fn texture<'g>(gpu: &'g Gpu, kind: &TextureKind) -> Result<Texture<'g>, Stop> {
-    gpu.texture(kind).doing("make an image")
+    gpu.texture(kind).context("make an image")
 }
 
 /// Fails unless a compute queue copies the expected texels out of an image that it has in the layout for copies.
@@ -124,7 +124,7 @@ fn holds(gpu: &Gpu, what: &str, image: &Texture<'_>, from: Option<[&Lane; 2]>, e
         record.copy_out(image, source, &out);
         record.barrier();
     });
-    work.doing(what)?.finish().doing(what)?;
+    work.context(what)?.finish().context(what)?;
     same_bytes(what, &out.memory().read(0, expected.len()), expected)
 }
 
@@ -141,7 +141,7 @@ fn clear(gpu: &Gpu) -> Outcome {
             record.clear(&image, layout, colour);
             record.transition(&image, layout, Layout::TRANSFER_SRC_OPTIMAL);
         });
-        work.doing("submit")?.finish().doing(&named)?;
+        work.context("submit")?.finish().context(&named)?;
         holds(gpu, &named, &image, None, &texel.repeat(texels(kind)))?;
     }
     Ok(format!("{} kinds of image", kinds.len()))
@@ -173,7 +173,7 @@ fn copy(gpu: &Gpu) -> Outcome {
             record.transition(&second, target, source);
         });
         let named = format!("{kind:?}");
-        work.doing("submit")?.finish().doing(&named)?;
+        work.context("submit")?.finish().context(&named)?;
         holds(gpu, &named, &second, None, &texels)?;
     }
     Ok(format!("{} kinds of image", kinds.len()))
@@ -183,7 +183,7 @@ fn copy(gpu: &Gpu) -> Outcome {
 fn rendered_to(gpu: &Gpu, kind: &TextureKind, (colour, texel): &Colour) -> Result<(), Stop> {
     let lanes @ [graphics, _] = gpu.two_lanes()?;
     let image = texture(gpu, kind)?;
-    let target = image.target().doing("make a view")?;
+    let target = image.target().context("make a view")?;
     let attachment = Layout::COLOR_ATTACHMENT_OPTIMAL;
     let work = gpu.submit(graphics, &Order::free(), |record| {
         record.transition(&image, Layout::UNDEFINED, attachment);
@@ -191,7 +191,7 @@ fn rendered_to(gpu: &Gpu, kind: &TextureKind, (colour, texel): &Colour) -> Resul
         record.transition(&image, attachment, Layout::TRANSFER_DST_OPTIMAL);
         record.hand_over(&image, lanes, Layout::TRANSFER_DST_OPTIMAL, Layout::TRANSFER_SRC_OPTIMAL);
     });
-    work.doing("submit")?.finish().doing("render")?;
+    work.context("submit")?.finish().context("render")?;
     holds(gpu, &format!("{kind:?}"), &image, Some(lanes), &texel.repeat(texels(kind)))
 }
 
@@ -247,7 +247,7 @@ fn depth(gpu: &Gpu) -> Outcome {
                 record.clear_depth(&image, target, depth, 0);
                 record.hand_over(&image, lanes, target, source);
             });
-            work.doing("submit")?.finish().doing("clear")?;
+            work.context("submit")?.finish().context("clear")?;
             let expected = texel.repeat(texels(&kind));
             holds(gpu, &named, &image, Some(lanes), &expected)?;
             // RADV 25.0.7 expands depth and stencil together through a view of eight bytes a texel.
@@ -256,7 +256,7 @@ fn depth(gpu: &Gpu) -> Outcome {
                     record.transition(&image, source, Layout::GENERAL);
                     record.transition(&image, Layout::GENERAL, source);
                 });
-                work.doing("submit")?.finish().doing("expand")?;
+                work.context("submit")?.finish().context("expand")?;
                 holds(gpu, &named, &image, None, &expected)?;
             }
             count += 1;
@@ -276,7 +276,7 @@ fn resolves(gpu: &Gpu, image: &Texture<'_>, several: &TextureKind, texel: &[u8])
         record.resolve(image, &resolved);
         record.hand_over(&resolved, lanes, target, source);
     });
-    work.doing("submit")?.finish().doing("resolve")?;
+    work.context("submit")?.finish().context("resolve")?;
     holds(gpu, &format!("{several:?}"), &resolved, Some(lanes), &texel.repeat(texels(&single)))
 }
 
@@ -307,11 +307,11 @@ fn samples(gpu: &Gpu) -> Outcome {
             record.clear(&image, target, colour);
             record.hand_over(&image, [compute, graphics], target, source);
         });
-        clear.doing("submit")?.finish().doing("clear")?;
+        clear.context("submit")?.finish().context("clear")?;
         let take = gpu.submit(graphics, &Order::free(), |record| {
             record.hand_over(&image, [compute, graphics], target, source);
         });
-        take.doing("submit")?.finish().doing("take over")?;
+        take.context("submit")?.finish().context("take over")?;
         resolves(gpu, &image, kind, texel)?;
     }
     Ok(format!("{} images", kinds.len()))
@@ -323,14 +323,14 @@ fn samples_any(gpu: &Gpu) -> Outcome {
     let kinds = kinds_of_samples(gpu)?;
     for (kind, (colour, texel)) in &kinds {
         let image = texture(gpu, kind)?;
-        let target = image.target().doing("make a view")?;
+        let target = image.target().context("make a view")?;
         let attachment = Layout::COLOR_ATTACHMENT_OPTIMAL;
         let work = gpu.submit(graphics, &Order::free(), |record| {
             record.transition(&image, Layout::UNDEFINED, attachment);
             record.render_clear(&target, *colour);
             record.transition(&image, attachment, Layout::TRANSFER_SRC_OPTIMAL);
         });
-        work.doing("submit")?.finish().doing("render")?;
+        work.context("submit")?.finish().context("render")?;
         resolves(gpu, &image, kind, texel)?;
     }
     Ok(format!("{} images", kinds.len()))

@@ -16,7 +16,7 @@ use ash::vk;
 use super::cases::{Case, Piece};
 use crate::{
     gpu::{Gpu, ImageKind, Importer, aspect_format, chroma_shift, planes},
-    outcome::{Doing, Stop, fail},
+    outcome::{ErrorContext, Stop, fail},
 };
 
 /// The first major release of RADV after 25.0 whose layouts are known. On GFX11 and later its images of one sample have no blocks of
@@ -121,7 +121,7 @@ impl Layouts {
             config.usage |= SurfaceUsage::UNCOMPRESSED;
             config.channels = format.channel_count();
         }
-        let mut layout = SurfaceLayout::new(&self.chip, &config).doing(case.name)?;
+        let mut layout = SurfaceLayout::new(&self.chip, &config).context(case.name)?;
         if layout.takes_index {
             self.spread.set(self.spread.get() + 1);
         }
@@ -138,7 +138,7 @@ impl Layouts {
             vk::ImageAspectFlags::STENCIL => layout.stencil_texels(&self.chip, &config, level),
             _ => layout.texels(&self.chip, &config, level),
         });
-        let levels = levels.collect::<Result<_, _>>().doing(case.name)?;
+        let levels = levels.collect::<Result<_, _>>().context(case.name)?;
         let compressed = layout.meta.is_some_and(|meta| meta.bytes > 0);
         let offset = start.next_multiple_of(1 << layout.total_align_log2);
         Ok(Texels { format, bytes: layout.bytes, offset, compressed, levels })

@@ -19,7 +19,7 @@ use self::{
 use super::{check::Check, copies::pattern};
 use crate::{
     gpu::{BoundImage, Buffer, Gpu, Lane, MemoryPlace, Order, QueueKind},
-    outcome::{Doing, Outcome, Stop, ensure, same_bytes, skip},
+    outcome::{ErrorContext, Outcome, Stop, ensure, same_bytes, skip},
 };
 
 /// Fill pattern of memory before a copy.
@@ -87,14 +87,14 @@ fn laid<'g>(gpu: &'g Gpu, lane: &Lane, layouts: &Layouts, case: &Case) -> Result
         return Ok(None);
     }
     let texels = layouts.texels(case)?;
-    let image = gpu.bound_image(&kind, shape, case.aspect).doing(case.name)?;
+    let image = gpu.bound_image(&kind, shape, case.aspect).context(case.name)?;
     let (bytes, laid) = (image.memory().size, texels.bytes() as u64);
     ensure(laid <= bytes, || format!("{}: the driver asks for {bytes} bytes, the layout has {laid}", case.name))?;
     if gpu.is_radv() && !is_known(gpu, lane.kind, layouts.level(), &texels, case) {
         return Ok(None);
     }
     let work = gpu.submit(lane, &Order::free(), |record| record.prepare(&image));
-    work.doing("submit")?.finish().doing("finish")?;
+    work.context("submit")?.finish().context("finish")?;
     Ok(Some(Laid { image, texels }))
 }
 
@@ -124,7 +124,7 @@ fn contents(case: &Case, len: usize, seed: u8) -> Vec<u8> {
 }
 
 fn buffer<'g>(gpu: &'g Gpu, bytes: &[u8]) -> Result<Buffer<'g>, Stop> {
-    let buffer = gpu.buffer(bytes.len() as u64, MemoryPlace::Host).doing("make a host buffer")?;
+    let buffer = gpu.buffer(bytes.len() as u64, MemoryPlace::Host).context("make a host buffer")?;
     buffer.memory().write(0, bytes);
     Ok(buffer)
 }
@@ -143,8 +143,8 @@ fn upload(gpu: &Gpu, lane: &Lane) -> Outcome {
                 record.copy_to_image(&rows, piece.rows, &laid.image, &piece.part);
                 record.barrier();
             });
-            work.doing("submit")?.finish().doing(case.name)?;
-            laid.texels.tile(piece, &bytes, &mut expected).doing(case.name)?;
+            work.context("submit")?.finish().context(case.name)?;
+            laid.texels.tile(piece, &bytes, &mut expected).context(case.name)?;
             counts.add(piece);
         }
         laid.holds(case, &expected)?;
@@ -167,8 +167,8 @@ fn download(gpu: &Gpu, lane: &Lane) -> Outcome {
                 record.copy_from_image(&laid.image, &piece.part, &rows, piece.rows);
                 record.barrier();
             });
-            work.doing("submit")?.finish().doing(case.name)?;
-            laid.texels.detile(piece, &tiled, &mut expected).doing(case.name)?;
+            work.context("submit")?.finish().context(case.name)?;
+            laid.texels.detile(piece, &tiled, &mut expected).context(case.name)?;
             same_bytes(case.name, &rows.memory().read(0, expected.len()), &expected)?;
             counts.add(piece);
         }
@@ -195,10 +195,10 @@ fn between(gpu: &Gpu, lane: &Lane) -> Outcome {
                 record.copy_image(&from.image, &piece.part, &to.image, &target.part);
                 record.barrier();
             });
-            work.doing("submit")?.finish().doing(case.name)?;
+            work.context("submit")?.finish().context(case.name)?;
             let mut rows = vec![0; from.texels.rows(&piece).1];
-            from.texels.detile(&piece, &tiled, &mut rows).doing(case.name)?;
-            to.texels.tile(&target, &rows, &mut expected).doing(case.name)?;
+            from.texels.detile(&piece, &tiled, &mut rows).context(case.name)?;
+            to.texels.tile(&target, &rows, &mut expected).context(case.name)?;
             counts.add(&piece);
         }
         to.holds(case, &expected)?;

@@ -6,7 +6,7 @@ use ash::{util::read_spv, vk};
 
 use crate::{
     gpu::{Buffer, Constants, Dispatch, Gpu, Lane, MemoryPlace, Order, Program, QueueKind, Resource, Slot},
-    outcome::{Doing, Outcome, Stop, same, skip},
+    outcome::{ErrorContext, Outcome, Stop, same, skip},
 };
 
 /// The shader, compiled from `count.comp`.
@@ -17,7 +17,7 @@ const GROUPS: u32 = 5;
 const INVOCATIONS: u32 = GROUPS * 64;
 
 fn zeroed(gpu: &Gpu, words: u32) -> Result<Buffer<'_>, Stop> {
-    let buffer = gpu.program_buffer(u64::from(words) * 4, MemoryPlace::Host).doing("make a buffer")?;
+    let buffer = gpu.program_buffer(u64::from(words) * 4, MemoryPlace::Host).context("make a buffer")?;
     buffer.memory().write(0, &vec![0; words as usize * 4]);
     Ok(buffer)
 }
@@ -34,10 +34,10 @@ fn program<'b>(
     own: &'b Buffer<'b>,
     constants: &Constants,
 ) -> Result<Program<'b>, Stop> {
-    let words = read_spv(&mut Cursor::new(SHADER)).doing("read the SPIR-V")?;
+    let words = read_spv(&mut Cursor::new(SHADER)).context("read the SPIR-V")?;
     match gpu.program(&words, &slots(total, own), constants) {
         Err(vk::Result::ERROR_UNKNOWN) if !gpu.is_radv() => skip("the driver makes no compute pipelines"),
-        made => made.doing("make a pipeline"),
+        made => made.context("make a pipeline"),
     }
 }
 
@@ -75,7 +75,7 @@ pub(super) fn count(gpu: &Gpu, lane: &Lane) -> Outcome {
             record.barrier();
         }
     });
-    work.doing("submit")?.finish().doing("finish")?;
+    work.context("submit")?.finish().context("finish")?;
     same("all invocations", read(&total), vec![3 * INVOCATIONS])?;
     ran(3, &own)?;
     Ok(format!("{INVOCATIONS} invocations, three times"))
@@ -103,7 +103,7 @@ pub(super) fn predicated(gpu: &Gpu, lane: &Lane) -> Outcome {
         record.dispatch_bound(Dispatch::Groups([GROUPS, 1, 1]));
         record.barrier();
     });
-    work.doing("submit")?.finish().doing("finish")?;
+    work.context("submit")?.finish().context("finish")?;
     ran(3, &own)?;
     same("all invocations", read(&total), vec![3 * INVOCATIONS])?;
     Ok("two of four conditions held".into())
@@ -125,11 +125,11 @@ pub(super) fn queues(gpu: &Gpu) -> Outcome {
                 record.dispatch_bound(Dispatch::Groups([GROUPS, 1, 1]));
                 record.barrier();
             });
-            works.push(work.doing("submit")?);
+            works.push(work.context("submit")?);
         }
     }
     for work in &works {
-        work.finish().doing("finish")?;
+        work.finish().context("finish")?;
     }
     drop(works);
     ran(ROUNDS, &first)?;

@@ -4,7 +4,7 @@ use ash::vk;
 
 use crate::{
     gpu::{Gpu, Lane, MemoryPlace, Order, QueueKind},
-    outcome::{Doing, Outcome, ensure, same, skip},
+    outcome::{ErrorContext, Outcome, ensure, same, skip},
 };
 
 /// Queries, of which the last is never written.
@@ -14,8 +14,8 @@ pub(super) fn copy(gpu: &Gpu, lane: &Lane) -> Outcome {
     if lane.timestamp_bits == 0 || lane.kind == QueueKind::Transfer {
         return skip("no timestamps, or no copies of their results, on this queue");
     }
-    let stamps = gpu.timestamps(COUNT).doing("make queries")?;
-    let [wide, narrow] = [(); 2].map(|()| gpu.buffer(256, MemoryPlace::Host).doing("make a host buffer"));
+    let stamps = gpu.timestamps(COUNT).context("make queries")?;
+    let [wide, narrow] = [(); 2].map(|()| gpu.buffer(256, MemoryPlace::Host).context("make a host buffer"));
     let (wide, narrow) = (wide?, narrow?);
     wide.memory().write(0, &[0x5a; 256]);
     narrow.memory().write(0, &[0x5a; 256]);
@@ -26,14 +26,14 @@ pub(super) fn copy(gpu: &Gpu, lane: &Lane) -> Outcome {
             record.timestamp(&stamps, index, vk::PipelineStageFlags::BOTTOM_OF_PIPE);
         }
     });
-    work.doing("submit")?.finish().doing("finish")?;
+    work.context("submit")?.finish().context("finish")?;
     let work = gpu.submit(lane, &Order::free(), |record| {
         record.copy_results(&stamps, (&wide, 16), 24, long | available);
         record.copy_results(&stamps, (&narrow, 4), 12, available);
         record.barrier();
     });
-    work.doing("submit")?.finish().doing("finish")?;
-    let expected = stamps.read_first(COUNT - 1).doing("read the results")?;
+    work.context("submit")?.finish().context("finish")?;
+    let expected = stamps.read_first(COUNT - 1).context("read the results")?;
     let (wide, narrow) = (wide.memory().read(0, 256), narrow.memory().read(0, 256));
     let long_at = |at: usize| wide.get(at..).and_then(|rest| rest.first_chunk()).map(|word| u64::from_le_bytes(*word));
     let word_at =

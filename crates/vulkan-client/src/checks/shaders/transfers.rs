@@ -3,7 +3,7 @@
 use crate::{
     checks::copies::pattern,
     gpu::{Buffer, Gpu, Lane, MemoryPlace, Order},
-    outcome::{Doing, Outcome, Stop, same_bytes},
+    outcome::{ErrorContext, Outcome, Stop, same_bytes},
 };
 
 /// Bytes of the buffers here.
@@ -30,7 +30,7 @@ const COPIES: [(usize, usize, usize); 11] = [
 const UPDATES: [(usize, usize); 5] = [(4, 8), (1020, 0), (1024, 4), (5004, 12), (65_536, 16)];
 
 fn buffer<'g>(gpu: &'g Gpu, bytes: &[u8]) -> Result<Buffer<'g>, Stop> {
-    let buffer = gpu.buffer(bytes.len() as u64, MemoryPlace::Host).doing("make a host buffer")?;
+    let buffer = gpu.buffer(bytes.len() as u64, MemoryPlace::Host).context("make a host buffer")?;
     buffer.memory().write(0, bytes);
     Ok(buffer)
 }
@@ -49,7 +49,7 @@ pub(super) fn fill(gpu: &Gpu, lane: &Lane) -> Outcome {
             record.fill(&target, at as u64..(at + size) as u64, 0x0123_4567);
             record.barrier();
         });
-        work.doing("submit")?.finish().doing("finish")?;
+        work.context("submit")?.finish().context("finish")?;
         holds(&format!("{size} bytes at {at}"), &target, at, &0x0123_4567_u32.to_le_bytes().repeat(size / 4))?;
     }
     Ok(format!("{} fills of up to 200004 bytes", FILLS.len()))
@@ -62,7 +62,7 @@ pub(super) fn copy(gpu: &Gpu, lane: &Lane) -> Outcome {
         let target = buffer(gpu, &vec![BEFORE; ROOM])?;
         // Between device memory too, whose copies a driver may implement in another way.
         let [first, second] =
-            [(); 2].map(|()| gpu.buffer(ROOM as u64, MemoryPlace::Device).doing("make a device buffer"));
+            [(); 2].map(|()| gpu.buffer(ROOM as u64, MemoryPlace::Device).context("make a device buffer"));
         let (first, second) = (first?, second?);
         let work = gpu.submit(lane, &Order::free(), |record| {
             record.copy((&source, from as u64), (&first, from as u64), size as u64);
@@ -72,7 +72,7 @@ pub(super) fn copy(gpu: &Gpu, lane: &Lane) -> Outcome {
             record.copy((&second, to as u64), (&target, to as u64), size as u64);
             record.barrier();
         });
-        work.doing("submit")?.finish().doing("finish")?;
+        work.context("submit")?.finish().context("finish")?;
         let moved = bytes.get(from..from + size).unwrap_or_default();
         holds(&format!("{size} bytes from {from} to {to}"), &target, to, moved)?;
     }
@@ -87,7 +87,7 @@ pub(super) fn update(gpu: &Gpu, lane: &Lane) -> Outcome {
             record.update(&target, at as u64, &bytes);
             record.barrier();
         });
-        work.doing("submit")?.finish().doing("finish")?;
+        work.context("submit")?.finish().context("finish")?;
         holds(&format!("{size} bytes at {at}"), &target, at, &bytes)?;
     }
     Ok(format!("{} updates of up to 65536 bytes", UPDATES.len()))
