@@ -9,7 +9,7 @@ use std::{
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use super::{
-    dump::{decode, tell},
+    dump::{complain_about, decode},
     recorded::{self, Wanted},
     terminal::output,
 };
@@ -57,7 +57,7 @@ fn read(file: &Path, arguments: &DiffArguments) -> Result<Vec<Block>, Error> {
             if contents.ibs.is_empty() {
                 return Err(InputError::NoPackets { name: name(file) }.into());
             }
-            tell(file, &contents);
+            complain_about(file, &contents);
             for of in decode((file, &contents.ibs), chip, arguments.ip)? {
                 all.extend(of.title.iter().map(|title| Block::title(0, title, title)));
                 all.extend(blocks(&of.dump, None, detail));

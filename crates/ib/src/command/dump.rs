@@ -91,7 +91,7 @@ pub(super) fn dump(arguments: &DumpArguments) -> Result<Exit, Error> {
         }
         Input::Ibs(_) if wanted != Wanted::All => Err(Error::NoRecording(name(file))),
         Input::Ibs(contents) => {
-            tell(file, &contents);
+            complain_about(file, &contents);
             let decoded = decode((file, &contents.ibs), arguments.chip.as_deref(), arguments.ip)?;
             let shaders = KeptShader::beside(file);
             let explain = |of| explain(of, &shaders, arguments.state).with_memory(kept_memory(file, of));
@@ -144,7 +144,7 @@ fn kept_memory(file: &Path, of: &Decoded) -> KeptMemory {
 }
 
 /// Tells what was skipped around the contents of a file.
-pub(super) fn tell(file: &Path, contents: &Contents) {
+pub(super) fn complain_about(file: &Path, contents: &Contents) {
     if let Some(note) = &contents.note {
         complain(&format!("{}: {note}", name(file)));
     }
