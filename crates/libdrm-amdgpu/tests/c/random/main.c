@@ -163,9 +163,16 @@ static void set_up(unsigned index, int fd, bool is_shared)
         amdgpu_va_range_alloc(devices[index], amdgpu_gpu_va_range_general, 4096, 0, 0, &code->va, &range, 0) ||
         amdgpu_bo_va_op(code->bo, 0, 4096, code->va, 0, AMDGPU_VA_OP_MAP) || amdgpu_bo_cpu_map(code->bo, &cpu))
         exit(1);
+    /* GFX6 has NOPs of its own, and hangs on those of the others. */
+    struct amdgpu_gpu_info info;
+    if (amdgpu_query_gpu_info(devices[index], &info))
+        exit(1);
+    const bool is_old = info.family_id == AMDGPU_FAMILY_SI;
     uint32_t *words = cpu;
-    for (unsigned i = 0; i < 1024; i++)
-        words[i] = i < 512 ? 0xffff1000 : 0;
+    for (unsigned i = 0; i < 512; i++) {
+        words[i] = is_old ? 0x80000000 : 0xffff1000;
+        words[512 + i] = is_old ? 0xf0000000 : 0;
+    }
     amdgpu_bo_cpu_unmap(code->bo);
     close(fd);
 }

@@ -52,19 +52,13 @@ static void destroy(struct context *it)
     it->context = NULL;
 }
 
-/* A job that a reset ends has one of two errors: which one depends on how far the ring had come, so both count as one. */
-static void told_of_job(int result)
-{
-    told(result == -ETIME ? -ECANCELED : result);
-}
-
 /* Waits, so that no answer depends on how fast the GPU is. */
 static void settle(struct context *it, uint32_t ip, uint32_t ring, uint64_t sequence)
 {
     struct amdgpu_cs_fence fence = { it->context, ip, 0, ring, sequence };
     uint32_t expired = 7;
     ASK(", settled");
-    told_of_job(amdgpu_cs_query_fence_status(&fence, AMDGPU_TIMEOUT_INFINITE, 0, &expired));
+    told(amdgpu_cs_query_fence_status(&fence, AMDGPU_TIMEOUT_INFINITE, 0, &expired));
     SAY(" %u", expired);
 }
 
@@ -248,12 +242,12 @@ static void wait(void)
     switch (below(3)) {
     case 0:
         ASK("fence_status");
-        told_of_job(amdgpu_cs_query_fence_status(given, timeout, once_in(2), place));
+        told(amdgpu_cs_query_fence_status(given, timeout, once_in(2), place));
         SAY(", %u", status);
         break;
     case 1: {
         ASK("wait_fences %u %d", count, all);
-        told_of_job(amdgpu_cs_wait_fences(given, count, all, timeout, place, once_in(3) ? NULL : &first));
+        told(amdgpu_cs_wait_fences(given, count, all, timeout, place, once_in(3) ? NULL : &first));
         SAY(", %u %u", status, first);
         break;
     }
