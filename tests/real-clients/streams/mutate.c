@@ -4,8 +4,9 @@
  *
  * MUTANTS=FILE lists all mistakes that can be made in a run, a line each: number of the packet, kind, argument, name of the packet.
  * MUTANT="NUMBER KIND ARGUMENT" makes one of them. Kinds: drop (a NOP of the same size in its place), register (the same of a packet that
- * sets registers), twice (in place of a NOP behind it), swap (with the packet behind it), late (behind as many packets as the argument says),
- * bit (the argument is 32 times the dword, plus the bit), wait (a reference that is one less).
+ * sets registers), twice (in place of a NOP behind it), swap (with the packet behind it), late and early (behind, or in front of, as many
+ * packets that do something as the argument says), clear and set (a bit: the argument is 32 times the dword, plus the bit; only bits that the packet has),
+ * event (another type of event, which is the argument), quiet (no cache operation with an event), wait (a reference that is one less).
  *
  * Packets are numbered in the order of their submissions, so a program that submits the same work in each run makes the same mistake in
  * each mode. Only the streams of graphics and compute rings are changed.
@@ -29,6 +30,8 @@ enum {
     EVENT_WRITE_EOP = 0x47, EVENT_WRITE_EOS = 0x48, RELEASE_MEM = 0x49, DMA_DATA = 0x50, ACQUIRE_MEM = 0x58, SET_CONTEXT_REG = 0x69,
     SET_SH_REG = 0x76, SET_UCONFIG_REG = 0x79, SET_UCONFIG_REG_INDEX = 0x7a, SET_SH_REG_INDEX = 0x9b,
     MOST = 65536,
+    /* The number of packets that do something across which one can be moved. */
+    FARTHEST = 3,
 };
 
 struct mapping { uint64_t offset, size; unsigned char *cpu; uint32_t handle; };
@@ -61,9 +64,28 @@ static int sets_registers(unsigned op)
     return op == SET_CONTEXT_REG || op == SET_SH_REG || op == SET_UCONFIG_REG || op == SET_UCONFIG_REG_INDEX || op == SET_SH_REG_INDEX;
 }
 
-static int is_release(unsigned op)
+static int does_something(unsigned op) { return op != NOP && op != 256 && !sets_registers(op); }
+
+/* The bits of packets that order or make accesses, but for addresses and sizes; the last dword of a DMA has the length and flags. */
+static const struct { uint8_t op, dword; uint32_t bits; } controls[] = {
+    { ATOMIC_MEM, 1, 0x06000f00 }, { WRITE_DATA, 1, 0xc6110f00 }, { WAIT_REG_MEM, 1, 0x060003f7 }, { COPY_DATA, 1, 0xc6116f0f },
+    { CP_DMA, 2, 0xe8300000 }, { CP_DMA, 5, 0xfc000000 }, { SURFACE_SYNC, 1, 0xffffffff }, { EVENT_WRITE, 1, 0x00000f3f },
+    { EVENT_WRITE_EOP, 1, 0x0603bf3f }, { EVENT_WRITE_EOS, 1, 0x00000f3f }, { RELEASE_MEM, 1, 0xffffffbf }, { RELEASE_MEM, 2, 0xe7030000 },
+    { DMA_DATA, 1, 0xe6306001 }, { DMA_DATA, 6, 0xfc000000 }, { ACQUIRE_MEM, 1, 0xffffffff }, { ACQUIRE_MEM, 7, 0x0007ffff },
+};
+
+/* Types of events: partial flushes and flushes of metadata, and those at the end of the pipe. */
+static const uint8_t flushes[] = { 0x07, 0x0f, 0x10, 0x2c, 0x2e }, ends[] = { 0x14, 0x28, 0x2b, 0x2d, 0x2f };
+
+/* The actions on caches beside a type of event, of all generations. */
+#define ACTIONS 0x007ff000u
+
+static int is_end(unsigned op) { return op == RELEASE_MEM || op == EVENT_WRITE_EOP; }
+
+/* Returns 1 for packets that are wrong in another place. */
+static int has_place(unsigned op)
 {
-    return op == RELEASE_MEM || op == EVENT_WRITE_EOP || op == ACQUIRE_MEM || op == SURFACE_SYNC || op == EVENT_WRITE;
+    return is_end(op) || op == ACQUIRE_MEM || op == SURFACE_SYNC || op == EVENT_WRITE || op == PFP_SYNC_ME || op == WAIT_REG_MEM;
 }
 
 static unsigned op_of(uint32_t header) { return header >> 30 == 3 ? header >> 8 & 255 : 256; }
@@ -93,7 +115,15 @@ static uint32_t *memory_of(uint64_t va, size_t *dwords)
     return NULL;
 }
 
-static void list(FILE *file, const uint32_t *packet, size_t rest)
+static void list_events(FILE *file, uint32_t word, const uint8_t *types, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if ((word & 0x3f) != types[i])
+            fprintf(file, "%lu event %u %s\n", packet_count, types[i], name);
+}
+
+/* Lists the mistakes with a packet, behind which there are this many dwords, and in front of which are this many packets. */
+static void list(FILE *file, const uint32_t *packet, size_t rest, unsigned before)
 {
     const unsigned op = op_of(*packet), length = (unsigned)length_of(*packet);
     const char *name = name_of(op);
@@ -106,19 +136,28 @@ static void list(FILE *file, const uint32_t *packet, size_t rest)
         fprintf(file, "%lu twice 0 %s\n", packet_count, name);
     if (rest > length && op_of(packet[length]) != NOP && packet[length] != *packet)
         fprintf(file, "%lu swap 0 %s\n", packet_count, name);
-    for (unsigned count = 2; is_release(op) && count <= 6; count += 2)
+    for (unsigned count = 2; has_place(op) && count <= FARTHEST; count++)
         fprintf(file, "%lu late %u %s\n", packet_count, count, name);
+    for (unsigned count = 1; has_place(op) && count <= FARTHEST && count <= before; count++)
+        fprintf(file, "%lu early %u %s\n", packet_count, count, name);
     if (op == WAIT_REG_MEM && length > 4)
         fprintf(file, "%lu wait 0 %s\n", packet_count, name);
-    for (unsigned dword = 1; dword < length; dword++) {
-        const int has_control = dword == 1 || (op == RELEASE_MEM && dword == 2) || (op == ACQUIRE_MEM && dword == 7)
-            || ((op == DMA_DATA || op == CP_DMA) && dword + 1 == length);
-        for (unsigned bit = 0; has_control && bit < 32; bit++)
-            fprintf(file, "%lu bit %u %s\n", packet_count, 32 * dword + bit, name);
-    }
+    if (op == EVENT_WRITE)
+        list_events(file, packet[1], flushes, sizeof flushes, name);
+    if (is_end(op))
+        list_events(file, packet[1], ends, sizeof ends, name);
+    if (is_end(op) && packet[1] & ACTIONS)
+        fprintf(file, "%lu quiet 0 %s\n", packet_count, name);
+    for (size_t i = 0; i < sizeof controls / sizeof *controls; i++)
+        for (unsigned bit = 0; bit < 32 && controls[i].op == op && controls[i].dword < length; bit++)
+            if (controls[i].bits >> bit & 1) {
+                const char *kind = packet[controls[i].dword] >> bit & 1 ? "clear" : "set";
+                fprintf(file, "%lu %s %u %s\n", packet_count, kind, 32 * controls[i].dword + bit, name);
+            }
 }
 
-static void make(const char *kind, unsigned argument, uint32_t *packet, size_t rest)
+/* Makes a mistake; the packets in front of this one begin at `starts`, the nearest first. */
+static void make(const char *kind, unsigned argument, uint32_t *packet, size_t rest, uint32_t *const starts[FARTHEST])
 {
     const size_t length = length_of(*packet);
     if (!strcmp(kind, "drop") || !strcmp(kind, "register")) {
@@ -127,16 +166,29 @@ static void make(const char *kind, unsigned argument, uint32_t *packet, size_t r
         memcpy(packet + length, packet, 4 * length);
     } else if (!strcmp(kind, "wait")) {
         packet[4]--;
-    } else if (!strcmp(kind, "bit")) {
+    } else if (!strcmp(kind, "clear") || !strcmp(kind, "set")) {
         packet[argument / 32] ^= 1u << argument % 32;
+    } else if (!strcmp(kind, "event")) {
+        packet[1] = (packet[1] & ~0x3fu) | argument;
+    } else if (!strcmp(kind, "quiet")) {
+        packet[1] &= ~ACTIONS;
+    } else if (!strcmp(kind, "early")) {
+        uint32_t own[64], *first = argument <= FARTHEST ? starts[argument - 1] : NULL;
+        if (!first || length > 64)
+            return;
+        memcpy(own, packet, 4 * length);
+        memmove(first + length, first, (size_t)((unsigned char *)packet - (unsigned char *)first));
+        memcpy(first, own, 4 * length);
     } else {
         size_t behind = 0;
         uint32_t own[64];
-        for (unsigned count = strcmp(kind, "swap") ? argument : 1; count > 0 && length + behind < rest; count--) {
+        unsigned count = strcmp(kind, "swap") ? argument : 1;
+        while (count > 0 && length + behind < rest) {
             const uint32_t next = packet[length + behind];
             if (op_of(next) == INDIRECT_BUFFER || length + behind + length_of(next) > rest)
                 break;
             behind += length_of(next);
+            count -= !strcmp(kind, "swap") || does_something(op_of(next));
         }
         if (length > 64)
             return;
@@ -151,6 +203,8 @@ static void walk(uint64_t va, size_t dwords, int depth)
     const char *list_name = getenv("MUTANTS"), *mutant = getenv("MUTANT");
     FILE *file = list_name ? fopen(list_name, "a") : NULL;
     uint32_t *ib = memory_of(va, &dwords);
+    uint32_t *starts[FARTHEST] = { NULL };
+    unsigned before = 0;
     size_t at = 0;
     while (ib && at < dwords) {
         const size_t length = length_of(ib[at]);
@@ -161,9 +215,9 @@ static void walk(uint64_t va, size_t dwords, int depth)
             break;
         packet_count++;
         if (file)
-            list(file, ib + at, dwords - at);
+            list(file, ib + at, dwords - at, before);
         if (mutant && sscanf(mutant, "%lu %15s %u", &number, kind, &argument) == 3 && number == packet_count) {
-            make(kind, argument, ib + at, dwords - at);
+            make(kind, argument, ib + at, dwords - at, starts);
             fprintf(stderr, "mutant: packet %lu, %s %u\n", number, kind, argument);
         }
         if (op_of(ib[at]) == INDIRECT_BUFFER && length >= 4 && depth < 64) {
@@ -171,6 +225,11 @@ static void walk(uint64_t va, size_t dwords, int depth)
             if (file)
                 fflush(file);
             walk(next, ib[at + 3] & 0xfffff, depth + 1);
+            before = 0;
+        } else if (does_something(op_of(ib[at]))) {
+            memmove(starts + 1, starts, sizeof starts - sizeof *starts);
+            starts[0] = ib + at;
+            before++;
         }
         at += length;
     }
