@@ -7,21 +7,22 @@
 //! used up all of its own is served from two that are held in reserve.
 
 use std::{
+    mem::MaybeUninit,
     ops::ControlFlow,
-    os::fd::{AsRawFd, BorrowedFd, FromRawFd, IntoRawFd, OwnedFd, RawFd},
+    os::fd::{AsFd as _, AsRawFd as _, FromRawFd as _, IntoRawFd as _, OwnedFd, RawFd},
     sync::atomic::{AtomicI32, AtomicU8, AtomicU64, Ordering},
 };
 
 use amdgpu_sim_world::{Answer, Call, Connection, Message};
 use nix::{
     errno::Errno,
-    sys::{
-        socket::{AddressFamily, SockFlag, SockType, socket},
-        stat::fstat,
-    },
+    sys::socket::{AddressFamily, SockFlag, SockType, socket},
 };
 
-use crate::world::{self, World};
+use crate::{
+    real,
+    world::{self, World},
+};
 
 /// Idle connections kept at most.
 const MOST_IDLE: usize = 32;
@@ -63,42 +64,46 @@ impl Slot {
     }
 
     /// The descriptor in it, unless the program closed it behind our back and the number now is something else's; and
-    /// whether this process put it there.
-    fn take(&self) -> Option<(OwnedFd, bool)> {
+    /// the process that put it there.
+    fn take(&self) -> Option<(Own, libc::pid_t)> {
         if !self.claim(FULL) {
             return None;
         }
         let (number, inode) = (self.number.load(Ordering::Relaxed), self.inode.load(Ordering::Relaxed));
-        let ours = self.process.load(Ordering::Relaxed) == process();
+        let process = self.process.load(Ordering::Relaxed);
         self.state.store(EMPTY, Ordering::Release);
-        adopt(number, inode).map(|fd| (fd, ours))
+        adopt(number, inode).map(|fd| (Own { fd, inode }, process))
     }
 
     /// The idle connection in it. One that the parent process left here is closed: a connection belongs to one process.
-    fn take_connection(&self) -> Option<Connection> {
-        let (fd, ours) = self.take()?;
-        ours.then(|| Connection::from_fd(fd))
+    fn take_connection(&self, process: libc::pid_t) -> Option<Own> {
+        self.take().filter(|(_, keeper)| *keeper == process).map(|(own, _)| own)
     }
 
     /// Puts a descriptor there, or gives it back.
-    fn keep(&self, fd: OwnedFd) -> Result<(), OwnedFd> {
-        let Ok(about) = fstat(&fd) else { return Err(fd) };
-        if !self.put(fd.as_raw_fd(), about.st_ino) {
-            return Err(fd);
+    fn keep(&self, own: Own, process: libc::pid_t) -> Result<(), Own> {
+        if !self.claim(EMPTY) {
+            return Err(own);
         }
-        let _ = fd.into_raw_fd();
+        self.number.store(own.fd.into_raw_fd(), Ordering::Relaxed);
+        self.inode.store(own.inode, Ordering::Relaxed);
+        self.process.store(process, Ordering::Relaxed);
+        self.state.store(FULL, Ordering::Release);
         Ok(())
     }
+}
 
-    fn put(&self, number: RawFd, inode: u64) -> bool {
-        if !self.claim(EMPTY) {
-            return false;
-        }
-        self.number.store(number, Ordering::Relaxed);
-        self.inode.store(inode, Ordering::Relaxed);
-        self.process.store(process(), Ordering::Relaxed);
-        self.state.store(FULL, Ordering::Release);
-        true
+/// A descriptor of the shim's own.
+struct Own {
+    fd: OwnedFd,
+    inode: u64,
+}
+
+impl Own {
+    /// None if it cannot be known again.
+    fn new(fd: OwnedFd) -> Option<Self> {
+        let inode = inode_of(fd.as_raw_fd())?;
+        Some(Self { fd, inode })
     }
 }
 
@@ -106,25 +111,30 @@ fn process() -> libc::pid_t {
     std::process::id().cast_signed()
 }
 
+/// The inode of a descriptor, past our own hook, which would ask whether it is a node. Each call asks for it.
+#[expect(unsafe_code, reason = "calls the C library past the hook")]
+fn inode_of(number: RawFd) -> Option<u64> {
+    let mut about = MaybeUninit::<libc::stat>::uninit();
+    // SAFETY: the place is writable; a number that is not open gives EBADF.
+    let returned = unsafe { real::fstat(number, about.as_mut_ptr()) };
+    // SAFETY: the call has filled it.
+    (returned == 0).then(|| unsafe { about.assume_init_ref() }.st_ino)
+}
+
 #[expect(unsafe_code, reason = "takes a descriptor back from a number")]
 fn adopt(number: RawFd, inode: u64) -> Option<OwnedFd> {
-    if number < 0 {
+    if number < 0 || inode_of(number)? != inode {
         return None;
     }
-    // SAFETY: borrowed only to ask for its inode; a number that is not open gives EBADF.
-    let borrowed = unsafe { BorrowedFd::borrow_raw(number) };
-    if fstat(borrowed).ok()?.st_ino != inode {
-        return None;
-    }
-    // SAFETY: it has the inode of the socket that was put here, so it is that socket, which `put` gave up.
+    // SAFETY: it has the inode of the socket that was put here, so it is that socket, which `keep` gave up.
     Some(unsafe { OwnedFd::from_raw_fd(number) })
 }
 
 /// Keeps a connection for the next call; one that there is no room for is closed.
-fn keep(connection: Connection) {
-    let kept = IDLE.iter().try_fold(connection.into_fd(), |fd, slot| match slot.keep(fd) {
+fn keep(own: Own, process: libc::pid_t) {
+    let kept = IDLE.iter().try_fold(own, |own, slot| match slot.keep(own, process) {
         Ok(()) => ControlFlow::Break(()),
-        Err(fd) => ControlFlow::Continue(fd),
+        Err(own) => ControlFlow::Continue(own),
     });
     drop(kept);
 }
@@ -135,7 +145,7 @@ fn refill() {
         // A socket, because its inode is its own.
         let Ok(spare) = socket(AddressFamily::Unix, SockType::SeqPacket, SockFlag::SOCK_CLOEXEC, None) else { return };
         // Another thread may have filled it meanwhile; then this one is closed.
-        drop(slot.keep(spare));
+        drop(Own::new(spare).map(|own| slot.keep(own, process())));
     }
 }
 
@@ -170,14 +180,22 @@ fn connect(world: &World) -> Result<Connection, Errno> {
 ///
 /// The call's errno, and ENODEV when the server is gone.
 pub(crate) fn call(world: &World, message: &Message) -> Result<Answer, Errno> {
-    let connection = match IDLE.iter().find_map(Slot::take_connection) {
-        Some(connection) => connection,
-        None => connect(world)?,
+    let process = process();
+    let idle = IDLE.iter().find_map(|slot| slot.take_connection(process));
+    let (connection, inode) = match idle {
+        Some(Own { fd, inode }) => (Connection::from_fd(fd), Some(inode)),
+        None => {
+            let connection = connect(world)?;
+            let inode = inode_of(connection.as_fd().as_raw_fd());
+            (connection, inode)
+        }
     };
     let result = connection.call(message);
     // After ENODEV it may be out of step, or dead.
-    if !matches!(result, Err(Errno::ENODEV)) {
-        keep(connection);
+    if let Some(inode) = inode
+        && !matches!(result, Err(Errno::ENODEV))
+    {
+        keep(Own { fd: connection.into_fd(), inode }, process);
     }
     refill();
     result
