@@ -65,6 +65,12 @@ fn a_client_sees_the_pipeline_or_how_luma_is_encoded() {
         client.file.send(&mut { request })
     };
     assert_eq!([set(2), set(3)], [Ok(()), Err(Errno::EINVAL)]);
+    // A client that asks for atomic mode setting again, or no longer, still asks for pipelines.
+    for (atomic, expected) in [(1, [false, false, true]), (0, [false; 3]), (1, [false, false, true])] {
+        client.file.may(client_cap::ATOMIC, atomic).unwrap();
+        client.file.may(client_cap::UNIVERSAL_PLANES, 1).unwrap();
+        assert_eq!(seen(plane), expected, "atomic {atomic}");
+    }
     pipeline(0).unwrap();
     assert_eq!(client.file.value(plane, "COLOR_ENCODING").1, 2);
     for (chip, expected) in [("renoir", [true, true, false]), ("polaris10", [false; 3])] {

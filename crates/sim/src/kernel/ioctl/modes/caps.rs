@@ -38,7 +38,7 @@ pub(crate) fn set(file: &File, bytes: &mut [u8]) -> Result<(), Errno> {
         client_cap::PLANE_COLOR_PIPELINE => caps.color_pipelines = value != 0,
         client_cap::UNIVERSAL_PLANES => caps.universal_planes = value != 0,
         client_cap::ATOMIC => {
-            *caps = ClientCaps { atomic: value != 0, universal_planes: value != 0, color_pipelines: false };
+            *caps = ClientCaps { atomic: value != 0, universal_planes: value != 0, ..*caps };
         }
         // The other capabilities have no effect here.
         _ => {}
