@@ -41,6 +41,8 @@ struct fence_request { uint32_t value; char name[32]; int32_t fence; };
 #define SYNC_INFO _IOWR('>', 4, struct info)
 
 #define SLOTS 12
+/* The handle in a slot that never had one, which no object has. */
+#define NOBODY 55555
 /* Descriptors by slot, the node that is tested, and the slot for the descriptor of this call. */
 extern int fds[SLOTS], drm, kept;
 /* Sync objects, BOs and names by slot. */
@@ -84,5 +86,6 @@ void modes(void);
 void mangled(void);
 void maps(void);
 void descriptors(void);
+void colours(void);
 
 #endif
