@@ -66,9 +66,9 @@ impl Row {
     }
 }
 
-/// Returns `true` if a rule is of the DRM core, which Linux can be asked about without a Radeon.
+/// Returns `true` if a rule is of the DRM core or of the controller of cgroups, which Linux can be asked about without a Radeon.
 const fn is_of_the_core(rule: u32) -> bool {
-    matches!(rule, 1..=49 | 135..=141 | 155..=162 | 164..=167 | 200..=209 | 290..)
+    matches!(rule, 1..=49 | 122 | 135..=141 | 155..=162 | 164..=167 | 200..=211 | 246 | 270..=277 | 290..)
 }
 
 /// Returns the numbers in a comment above a test: `// Checks R41 and R42.`
