@@ -397,6 +397,60 @@ fn discarded_pixels_write_neither_colour_nor_depth() {
 }
 
 #[test]
+fn samples_of_early_tests_are_counted_whatever_the_shader_discards() {
+    let vertices = half(0.5, [1.0; 3], [RED; 3]);
+    // KILL_ENABLE, without and with DEPTH_BEFORE_SHADER.
+    for (control, is_early) in [(1 << 4 | 1 << 6, false), (1 << 4 | 1 << 6 | 1 << 12, true)] {
+        let ram = Ram::new();
+        for at in 0..SIDE * SIDE {
+            ram.set(DEPTH + 4 * at as u64, 1.0_f32.to_bits());
+        }
+        let mut registers = with_depth();
+        set(&mut registers, "DB_SHADER_CONTROL", control);
+        let discards = 0x5555_5555_5555_5555;
+        let mut shaders = Closures { vertices: &vertices, seen: Vec::new(), colour: interpolated, discards };
+        let drawn = draw(&state(&registers, 3), Some(&chip()), &ram, &mut shaders).unwrap();
+        let (covered, kept) = (64 * 63 / 2, count(&ram, 0xff00_00ff));
+        let nearer = (0..SIDE * SIDE).filter(|at| ram.word(DEPTH + 4 * *at as u64) == 0.5_f32.to_bits()).count();
+        assert!(kept > covered / 4 && kept < covered * 3 / 4, "{kept}");
+        let expected = if is_early { covered } else { kept };
+        assert_eq!((drawn.passed, nearer), (expected as u64, expected), "{control:#x}");
+    }
+}
+
+#[test]
+fn a_shader_may_get_the_samples_that_early_tests_have_left() {
+    // DEPTH_BEFORE_SHADER, without and with PRE_SHADER_DEPTH_COVERAGE_ENABLE, which is there from GFX10 on.
+    let vertices = half(0.5, [1.0; 3], [RED; 3]);
+    for (control, is_after) in [(1 << 4 | 1 << 12, false), (1 << 4 | 1 << 12 | 1 << 23, true)] {
+        let offset = named("DB_SHADER_CONTROL").unwrap().offset(GfxLevel::Gfx10).unwrap();
+        let read = |at| Some(if at == offset { control } else { 0 });
+        let newer = DrawState::new(Call::default(), &Registers::new(GfxLevel::Gfx10, &read));
+        assert_eq!(newer.depth.covers_after_tests, is_after);
+        let ram = Ram::new();
+        // Even columns are hidden.
+        for at in 0..SIDE * SIDE {
+            ram.set(DEPTH + 4 * at as u64, if at % 2 == 0 { 0.0_f32 } else { 1.0 }.to_bits());
+        }
+        let mut registers = with_depth();
+        set(&mut registers, "DB_SHADER_CONTROL", control);
+        set(&mut registers, "SPI_PS_INPUT_ENA", 2 | 1 << 14);
+        set(&mut registers, "SPI_PS_INPUT_ADDR", 2 | 1 << 14);
+        let mut state = state(&registers, 3);
+        state.depth.covers_after_tests = is_after;
+        let mut shaders = Closures { vertices: &vertices, seen: Vec::new(), colour: interpolated, discards: 0 };
+        draw(&state, Some(&chip()), &ram, &mut shaders).unwrap();
+        let waves = shaders.seen;
+        // The lanes of odd columns below the diagonal, and those beside them in their quads.
+        let active: u32 = waves.iter().map(|wave| wave.lanes.count_ones()).sum();
+        let covered: u32 = waves.iter().map(|wave| wave.vectors[2].iter().sum::<u32>()).sum();
+        assert_eq!(active, 32 * 31, "{control:#x}");
+        let beside = if is_after { 0 } else { 32 * 31 };
+        assert_eq!(covered, active + beside, "{control:#x}");
+    }
+}
+
+#[test]
 fn primitives_that_overlap_in_a_wave_blend_in_their_order() {
     let ram = Ram::new();
     let mut registers = registers();

@@ -278,8 +278,12 @@ pub struct Depth {
     pub exports_alpha: bool,
     /// `true` if the shader may discard pixels.
     pub kills: bool,
-    /// `true` if the tests come before the shader, whatever it exports.
+    /// `true` if the tests come before the shader, whatever it exports. Samples are then counted before it, too.
     pub is_forced_early: bool,
+    /// `true` if the shader gets the samples that are left by tests before it, rather than those that the primitive covers.
+    ///
+    /// Source: Mesa 25.0.7 `radv_pipeline_graphics.c`, `radv_compute_db_shader_control`, for `post_depth_coverage`.
+    pub covers_after_tests: bool,
     /// The order that the driver asks for.
     pub order: Order,
     /// The way in which alpha becomes a mask of samples, if it does.
@@ -384,6 +388,7 @@ impl Depth {
             exports_alpha: level >= GfxLevel::Gfx11 || shader("coverage_to_mask_enable"),
             kills: shader("kill_enable"),
             is_forced_early: shader("depth_before_shader"),
+            covers_after_tests: shader("pre_shader_depth_coverage_enable"),
             order: if field(r::DB_SHADER_CONTROL, "z_order") == 0 { Order::Late } else { Order::Early },
             alpha_to_mask: AlphaToMask::new(registers),
             is_ordered: shader("primitive_ordered_pixel_shader"),

@@ -80,6 +80,9 @@ impl Pixels<'_> {
             13 => fill(quads, register, |quad, _| {
                 quad.layer << 16 | quad.sampled.as_ref().map_or(0, |all| all.number) << 8
             }),
+            14 if self.is_early && self.state.depth.covers_after_tests => {
+                fill(quads, register, |quad, lane| quad.samples[lane].into());
+            }
             14 => fill(quads, register, |quad, lane| quad.coverage[lane].into()),
             15 => fill(quads, register, |quad, lane| {
                 let [x, y] = quad.pixel(lane);

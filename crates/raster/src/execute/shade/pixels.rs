@@ -334,14 +334,17 @@ impl<'d> Pixels<'d> {
         if self.is_early || !has_shader {
             depth::test_quads(self.state, &mut self.targets, &mut self.access, &mut fresh);
         }
+        // Vulkan counts samples in front of a shader that asks for early tests, whatever it discards.
+        if self.state.depth.is_forced_early || !has_shader {
+            let passed = |quad: &Quad| quad.samples.iter().map(|samples| u64::from(samples.count_ones())).sum::<u64>();
+            self.drawn.passed += fresh.iter().map(passed).sum::<u64>();
+        }
         if has_shader {
             for quad in fresh.drain(..).filter(|quad| quad.samples != [0; 4]) {
                 self.quad(quad, current, shaders)?;
             }
         } else {
             // Depth and stencil alone.
-            let passed = |quad: &Quad| quad.samples.iter().map(|samples| u64::from(samples.count_ones())).sum::<u64>();
-            self.drawn.passed += fresh.iter().map(passed).sum::<u64>();
             self.drawn.fault = self.drawn.fault.or(self.access.fault);
             fresh.clear();
         }

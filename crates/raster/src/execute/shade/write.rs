@@ -80,7 +80,9 @@ impl Pixels<'_> {
                 } else {
                     quad.samples[lane]
                 };
-                self.drawn.passed += u64::from(covered[at].count_ones());
+                if !state.depth.is_forced_early {
+                    self.drawn.passed += u64::from(covered[at].count_ones());
+                }
             }
         }
         // Quads of different primitives may have the same pixels, which then follow each other.
