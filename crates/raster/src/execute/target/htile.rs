@@ -12,7 +12,7 @@ use amdgpu_surface::{
     Chip,
     addr2::{
         self,
-        meta::{MetaAddresser, MetaImage, MetaKind, MetaTables},
+        meta::{MetaImage, MetaKind, MetaUnits},
     },
 };
 
@@ -36,8 +36,8 @@ enum Order {
     Beside,
     /// Row by row. Up to GFX8 nothing but the depth block reads them, so that any order does.
     Rows { row: u64, slice: u64 },
-    /// By the equation of the hardware, and bytes from slice to slice.
-    Equation { tables: Box<MetaTables>, slice: u64 },
+    /// By the equation of the hardware.
+    Equation(Box<MetaUnits>),
 }
 
 /// The tiles that have each dword, by its address.
@@ -85,17 +85,17 @@ impl Htile {
     ) -> Option<Self> {
         let (depth, chip) = (&state.depth, chip?);
         let size = plane.size();
-        let (order, base) = match state.level {
-            GfxLevel::Gfx6 | GfxLevel::Gfx7 | GfxLevel::Gfx8 if depth.htile.is_beside => (Order::Beside, 0),
+        let order = match state.level {
+            GfxLevel::Gfx6 | GfxLevel::Gfx7 | GfxLevel::Gfx8 if depth.htile.is_beside => Order::Beside,
             GfxLevel::Gfx6 | GfxLevel::Gfx7 | GfxLevel::Gfx8 => {
                 let [columns, rows] = size.map(|side| u64::from(side.div_ceil(SIDE)));
-                (Order::Rows { row: columns, slice: columns * rows }, 0)
+                Order::Rows { row: columns, slice: columns * rows }
             }
-            _ => equation(depth, chip, bits)?,
+            _ => Order::Equation(Box::new(equation(depth, chip, bits)?)),
         };
         let may_share = matches!(order, Order::Beside) && depth.samples > 0;
         Some(Self {
-            base: depth.htile.address.wrapping_add(base),
+            base: depth.htile.address,
             order,
             has_stencil: depth.htile.has_stencil,
             has_rates: depth.htile.has_rates,
@@ -125,8 +125,7 @@ impl Htile {
                 plane.offset([px, py, layer], 0)? / tile * 4
             }
             Order::Rows { row, slice } => (z * slice + u64::from(y) * row + u64::from(x)) * 4,
-            Order::Equation { tables, slice: 0 } => tables.address(px, py, z as u32, 0).byte,
-            Order::Equation { tables, slice } => z * slice + tables.address(px, py, 0, 0).byte,
+            Order::Equation(units) => units.address([px, py, z as u32], 0)?.byte,
         };
         Some(self.base.wrapping_add(offset) & 0xffff_ffff_ffff)
     }
@@ -219,8 +218,8 @@ impl Htile {
     }
 }
 
-/// Returns the order of HTILE on GFX9 to GFX11.5, and the offset of the level.
-fn equation(depth: &Depth, chip: &Chip, bits: u32) -> Option<(Order, u64)> {
+/// Returns the order of HTILE on GFX9 to GFX11.5; `None` for a level that has none, and for small levels on GFX9.
+fn equation(depth: &Depth, chip: &Chip, bits: u32) -> Option<MetaUnits> {
     let mode = depth.plane.or(depth.stencil)?.mode;
     let mode = u8::try_from(mode).ok().and_then(addr2::SwizzleMode::new)?;
     let [width, height] = depth.size;
@@ -249,21 +248,43 @@ fn equation(depth: &Depth, chip: &Chip, bits: u32) -> Option<(Order, u64)> {
         rb_aligned: if is_newer { depth.htile.is_pipe_aligned } else { depth.htile.is_backend_aligned },
         first_tail: sizes.first_tail,
     };
-    let layout = whole.layout(chip).ok()?;
-    if !is_newer {
-        if depth.level > 0 {
-            return None;
-        }
-        let tables = MetaAddresser::new(chip, &whole, &layout, 0).ok()?.tables().ok()?;
-        return Some((Order::Equation { tables: Box::new(tables), slice: 0 }, 0));
-    }
-    let level = layout.levels.get(depth.level as usize).copied().unwrap_or_default();
-    if level.in_tail && levels > 1 {
+    if !is_newer && depth.level > 0 {
         return None;
     }
-    let minify = |size: u32| size.checked_shr(depth.level).unwrap_or(0).max(1);
-    let alone = MetaImage { width: minify(width), height: minify(height), levels: 1, ..whole };
-    let own = alone.layout(chip).ok()?;
-    let tables = MetaAddresser::new(chip, &alone, &own, 0).ok()?.tables().ok()?;
-    Some((Order::Equation { tables: Box::new(tables), slice: layout.slice_bytes }, level.offset.into()))
+    let [tail_x, tail_y, _] = sizes.levels.as_slice().get(depth.level as usize)?.tail;
+    whole.units(chip, depth.level, [tail_x, tail_y], 0).ok()?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Call, Registers};
+    use amdgpu_registers::constants as r;
+    use amdgpu_surface::ChipRegisters;
+
+    #[test]
+    fn the_first_of_the_levels_that_share_a_block_has_dwords_of_its_own_and_the_others_have_none() {
+        let level = GfxLevel::Gfx11;
+        // The configuration of a Navi 31.
+        let chip = Chip::new(&ChipRegisters::new(level, 145, 1, 0x545)).unwrap();
+        let units = |mip: u32| {
+            // Five levels of 16 x 16 pixels, all of which share a block of 64 KiB in the order of depth.
+            let values = [
+                (r::DB_Z_INFO, 3 | 24 << 4 | 4 << 16),
+                (r::DB_DEPTH_SIZE_XY, 15 | 15 << 16),
+                (r::DB_HTILE_SURFACE, 1 << 18),
+                (r::DB_DEPTH_VIEW, mip << 26),
+            ];
+            let read = |at| values.iter().find(|(one, _)| one.offset(level) == Some(at)).map(|(_, value)| *value);
+            let state = DrawState::new(Call::default(), &Registers::new(level, &read));
+            assert_eq!((state.depth.level, state.depth.last_level), (mip, 4));
+            equation(&state.depth, &chip, 32)
+        };
+        let first = units(0).unwrap();
+        let places: HashSet<u64> =
+            (0..4).map(|tile| first.address([8 * (tile & 1), 8 * (tile >> 1), 0], 0).unwrap().byte).collect();
+        // RADV makes room for 128 KiB.
+        assert!(places.len() == 4 && places.iter().all(|at| at % 4 == 0 && *at < 0x2_0000), "{places:x?}");
+        assert!(units(1).is_none() && units(4).is_none());
+    }
 }
