@@ -189,10 +189,9 @@ impl Setup {
             border: self.border,
         };
         if self.coordinates.is_cube {
-            // Cubes are counted by eight faces, of which two do not exist, and coordinates of a face run from 1 to 2.
-            let number = whole(slice).min(1.0e6) as u32;
+            // Coordinates of a face run from 1 to 2.
             lookup.dimensionality = Dimensionality::Cube;
-            (lookup.layer, lookup.face) = ((number / 8).min((image.layers() / 6).max(1) - 1), (number % 8).min(5));
+            (lookup.layer, lookup.face) = face(slice, image.layers() / 6);
             lookup.coordinates = [x - 1.0, y - 1.0, 0.0];
         }
         if let Some(reference) = &mut lookup.reference
@@ -202,6 +201,16 @@ impl Setup {
         }
         lookup
     }
+}
+
+/// Returns the cube and the face of a coordinate that counts cubes by eight faces, of which two do not exist. Cubes in front of the first
+/// are the first, with the same face: from GFX9 on drivers leave that to the hardware.
+///
+/// Source: Mesa 25.0.7 `ac_nir_lower_tex.c`, which cuts negative layers off up to GFX8.
+fn face(coordinate: f64, cubes: u32) -> (u32, u32) {
+    let number = coordinate.round_ties_even().clamp(-1.0e6, 1.0e6) as i64;
+    let cube = number.div_euclid(8).clamp(0, i64::from(cubes.max(1) - 1));
+    (cube as u32, number.rem_euclid(8).min(5) as u32)
 }
 
 /// Returns the border colour of a sampler as the channels of an image.
@@ -307,4 +316,28 @@ pub(super) fn sampled(
         write_components(registers, op.data, lane, results[lane], Some(format), parts);
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::face;
+
+    #[test]
+    fn cubes_outside_of_an_array_are_its_first_and_its_last_with_the_same_face() {
+        for (coordinate, expected) in [
+            (0.0, (0, 0)),
+            (5.0, (0, 5)),
+            (8.4, (1, 0)),
+            (13.0, (1, 5)),
+            (-13.0, (0, 3)),
+            (-8.0, (0, 0)),
+            (-3.0, (0, 5)),
+            (1e30, (1, 0)),
+            (f64::NEG_INFINITY, (0, 0)),
+            (f64::NAN, (0, 0)),
+        ] {
+            assert_eq!(face(coordinate, 2), expected, "{coordinate}");
+        }
+        assert_eq!(face(3.0, 0), (0, 3));
+    }
 }
