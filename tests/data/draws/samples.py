@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""usage: samples.py FOLDER: writes the expected files of the cases state.samples:0 and :1, which lavapipe lacks: 2 and 8 samples.
+"""usage: samples.py FOLDER: writes the expected files of the cases state.samples and beyond.samples, which lavapipe lacks: 2 and 8 samples.
 
 Coverage is decided in whole sixteenths of a pixel, where vertices and the standard places of samples lie, and the mean of the samples
 is exact."""
@@ -39,9 +39,40 @@ def covers(corners, at):
             return False
     return True
 
+def eighth(value):
+    """The value that a target of eight bits keeps."""
+    return Fraction(int(value * 255 + Fraction(1, 2)), 255)
+
+def mean(samples, colour):
+    """The mean of the samples of each pixel, of which a function tells the colours."""
+    pixels = bytearray()
+    for y in range(SIDE):
+        for x in range(SIDE):
+            total = [Fraction(0)] * 4
+            for number, (dx, dy) in enumerate(PLACES[samples]):
+                total = [sum(pair) for pair in zip(total, colour(x, y, number, dx, dy))]
+            pixels += bytes(int(one / samples * 255 + Fraction(1, 2)) for one in total)
+    return pixels
+
+def write(name, pixels):
+    with open(os.path.join(sys.argv[1], name), "wb") as out:
+        out.write(b"tol 1\nimage 37 32 32 4096\nend\n" + pixels)
+
 def main():
     drawn = list(triangles(12, 3))
+    one = [(64, 48), (480, 176), (192, 496)]
     for number, samples in enumerate((2, 8)):
+        def numbered(x, y, sample, dx, dy):
+            """A shading for each sample: its number, its place, and the mask of itself."""
+            if not covers(one, (16 * x + 8 + dx, 16 * y + 8 + dy)):
+                return CLEAR
+            return [eighth(Fraction(part)) for part in (Fraction(sample, 8), Fraction(8 + dx, 16), Fraction(8 + dy, 16), Fraction(1, 8))]
+        def masked(x, y, sample, dx, dy):
+            """A shader's mask of the samples that it writes, from the coordinates of the pixel."""
+            is_drawn = covers(one, (16 * x + 8 + dx, 16 * y + 8 + dy)) and (16 * x + y) >> sample & 1
+            return (1, 0, 0, 1) if is_drawn else CLEAR
+        write(f"beyond.samples-{number}", mean(samples, numbered))
+        write(f"beyond.samples-{number + 2}", mean(samples, masked))
         pixels = bytearray()
         for y in range(SIDE):
             for x in range(SIDE):
@@ -51,7 +82,6 @@ def main():
                     colour = next((colour for corners, colour in reversed(drawn) if covers(corners, at)), CLEAR)
                     total = [sum(pair) for pair in zip(total, colour)]
                 pixels += bytes(round(one / samples * 255) for one in total)
-        with open(os.path.join(sys.argv[1], f"state.samples-{number}"), "wb") as out:
-            out.write(b"tol 1\nimage 37 32 32 4096\nend\n" + pixels)
+        write(f"state.samples-{number}", pixels)
 
 main()
