@@ -5,8 +5,9 @@
  * MUTANTS=FILE lists all mistakes that can be made in a run, a line each: number of the packet, kind, argument, name of the packet.
  * MUTANT="NUMBER KIND ARGUMENT" makes one of them. Kinds: drop (a NOP of the same size in its place), register (the same of a packet that
  * sets registers), twice (in place of a NOP behind it), swap (with the packet behind it), late and early (behind, or in front of, as many
- * packets that do something as the argument says), clear and set (a bit: the argument is 32 times the dword, plus the bit; only bits that the packet has),
- * event (another type of event, which is the argument), quiet (no cache operation with an event), wait (a reference that is one less).
+ * packets that do something as the argument says), clear and set (a bit: the argument is 32 times the dword, plus the bit; only bits that
+ * the packet has), event (another type of event, which is the argument), quiet (no cache operation with an event), wait (a reference that
+ * is one less).
  *
  * Packets are numbered in the order of their submissions, so a program that submits the same work in each run makes the same mistake in
  * each mode. Only the streams of graphics and compute rings are changed.
