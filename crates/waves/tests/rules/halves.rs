@@ -2,8 +2,9 @@
 
 use amdgpu_hw::GfxLevel;
 use amdgpu_isa::WaveSize;
+use amdgpu_waves::Outcome;
 
-use crate::machine::{DATA, Where, places, results};
+use crate::machine::{DATA, Where, execute, places, results};
 
 /// Returns the places from a generation on.
 fn since(from: GfxLevel) -> impl Iterator<Item = Where> {
@@ -73,5 +74,23 @@ fn components_of_16_bits_share_registers_from_gfx9_on() {
         let found = results((level, WaveSize::Wave64), &code, &["v5", "v6"], &data);
         let expected = if level == GfxLevel::Gfx8 { [0x3c00, 0x4000] } else { [0x4000_3c00, 7] };
         assert_eq!(found, expected, "{level}");
+    }
+}
+
+#[test]
+fn packed_components_of_an_image_need_half_of_the_registers() {
+    for level in [GfxLevel::Gfx8, GfxLevel::Gfx9] {
+        // From a descriptor of zeroes, which is no image, loads get 0. Of 32 registers, the last ones.
+        let ends = |first: u32, count: u32| {
+            let mut code = String::from("v_mov_b32_e32 v4, 0\nv_mov_b32_e32 v5, 0\n");
+            (8..16).for_each(|at| code += &format!("s_mov_b32 s{at}, 0\n"));
+            let last = first + count - 1;
+            code += &format!("image_load v[{first}:{last}], v[4:5], s[8:15] dmask:0xf unorm d16");
+            let (outcome, _) = execute((level, WaveSize::Wave64), &code, &[], |_| {});
+            matches!(outcome, Outcome::Done(_))
+        };
+        let count = if level == GfxLevel::Gfx8 { 4 } else { 2 };
+        assert!(ends(32 - count, count), "{level}");
+        assert!(!ends(33 - count, count), "{level}: one register more than there are");
     }
 }
