@@ -61,7 +61,9 @@ fn rings(test: &TestContext<'_>) -> Outcome {
 fn firmware(test: &TestContext<'_>) -> Outcome {
     let running = report::firmware(test.device.info());
     for (name, version) in &running {
-        ensure(*version != 0, || format!("{name} has no firmware"))?;
+        ensure(*version != 0, || {
+            format!("{name} has no firmware: the kernel, or fw_version of a capture, says version 0")
+        })?;
     }
     Ok(running.iter().map(|(name, version)| format!("{name} {version}")).collect::<Vec<_>>().join(", "))
 }
