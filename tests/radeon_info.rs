@@ -24,18 +24,10 @@ const LEFT_OUT: &[&str] = &[
     "IP VCN_ENC max_submitted_ibs",
     "spi_cu_en_has_effect",
     "has_sram_ecc_enabled",
-    "has_point_sample_accel",
-    "has_fma_mix",
-    "has_mad32",
-    "has_accelerated_dot_product",
-    "has_ngg_passthru_no_msg",
-    "has_3d_cube_border_color_mipmap",
-    "smaller_tcs_workgroups",
-    "num_tile_pipes",
     "max_alignment",
 ];
 
-/// Returns the fields of a recorded text. The parts of GB_ADDR_CONFIG and the modifiers are no fields of their own.
+/// Returns the fields of a recorded text. The parts of GB_ADDR_CONFIG are a section of their own; the modifiers behind it are left out.
 fn recorded(text: &str) -> Vec<RadeonField> {
     let mut section = "";
     let mut fields = Vec::new();
@@ -43,7 +35,8 @@ fn recorded(text: &str) -> Vec<RadeonField> {
         if let Some(value) = line.strip_prefix("GB_ADDR_CONFIG: ") {
             let name = "GB_ADDR_CONFIG".to_owned();
             fields.push(RadeonField { section: "Render backend info", name, value: value.to_owned() });
-            break;
+            section = "GB_ADDR_CONFIG";
+            continue;
         }
         match line.trim().split_once(" = ") {
             _ if !line.starts_with(' ') => section = line.trim_end_matches(':').to_owned().leak(),

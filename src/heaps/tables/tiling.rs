@@ -85,16 +85,11 @@ fn macro_tile_gfx7(index: usize, mode: u32) -> u64 {
     tile << (field(mode, 0, 2) + field(mode, 2, 2) + field(mode, 6, 2) + 1) // bank width, bank height, banks
 }
 
-/// Returns the number of pipes of the first tile mode, which always uses all pipes.
+/// Returns the number of pipes of GFX6 to GFX8.
 fn pipes(registers: &TilingRegisters) -> Result<u64, UnknownPipeConfig> {
     let [tile_mode, ..] = registers.tile_modes;
-    match field(tile_mode, 6, 5) {
-        0 => Ok(2),
-        4..=7 => Ok(4),
-        8..=14 => Ok(8),
-        16 | 17 => Ok(16),
-        config => Err(UnknownPipeConfig { tile_mode, config: config as u32 }),
-    }
+    let unknown = UnknownPipeConfig { tile_mode, config: field(tile_mode, 6, 5) as u32 };
+    registers.pipes(GfxLevel::Gfx8).map(u64::from).ok_or(unknown)
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ def fields(path):
     for line in open(path, errors="replace"):
         if line.startswith("GB_ADDR_CONFIG: "):
             found["Render backend info", "GB_ADDR_CONFIG"] = line.split(": ")[1].strip()
+            section = "GB_ADDR_CONFIG"
         elif not line.startswith(" "):
             section = line.strip().removesuffix(":")
         elif " = " in line:

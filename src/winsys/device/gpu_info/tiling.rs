@@ -2,7 +2,7 @@
 
 use crate::{
     uapi::DevInfo,
-    winsys::{Kernel, Result, device::query::registers},
+    winsys::{GfxLevel, Kernel, Result, device::query::registers},
 };
 
 /// The tiling registers. Only `gb_addr_config` exists on every generation; the others are zero on GFX9 and later.
@@ -75,5 +75,21 @@ impl TilingRegisters {
         }
         found.mc_arb_ramcfg = one(0x09d8, BROADCAST)?;
         Ok(found)
+    }
+
+    /// Returns the number of pipes of a chip of a generation; `None` if GB_TILE_MODE0 names a configuration that no chip has.
+    pub(crate) fn pipes(&self, level: GfxLevel) -> Option<u32> {
+        if level >= GfxLevel::Gfx9 {
+            return Some(1 << (self.gb_addr_config & 7));
+        }
+        // The first tile mode always uses all pipes.
+        let [tile_mode, ..] = self.tile_modes;
+        match tile_mode >> 6 & 31 {
+            0 => Some(2),
+            4..=7 => Some(4),
+            8..=14 => Some(8),
+            16 | 17 => Some(16),
+            _ => None,
+        }
     }
 }

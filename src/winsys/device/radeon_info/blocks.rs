@@ -63,7 +63,10 @@ pub(super) fn kernel(info: &GpuInfo, list: &mut List<'_>) {
     ] {
         list.flag(name, info.capabilities.contains(capability));
     }
-    for (ip, name) in [(Ip::Gfx, "GFX"), (Ip::Compute, "COMPUTE"), (Ip::Sdma, "SDMA")] {
+    // Those of the older video blocks depend on the driver: RADV submits one at a time.
+    for (ip, name) in
+        [(Ip::Gfx, "GFX"), (Ip::Compute, "COMPUTE"), (Ip::Sdma, "SDMA"), (Ip::VcnJpeg, "VCN_JPEG"), (Ip::Vpe, "VPE")]
+    {
         if let Some(&limit) = info.max_ibs.get(ip.index()).filter(|limit| **limit != 0) {
             list.add(format!("IP {name:<7} max_submitted_ibs"), limit);
         }
@@ -75,6 +78,9 @@ pub(super) fn render_backends(info: &GpuInfo, list: &mut List<'_>) {
     let shader = &info.shader;
     list.add("pa_sc_tile_steering_override", format_args!("{:#x}", info.tile_steering_override));
     list.add("max_render_backends", shader.max_render_backends);
+    if let Some(pipes) = info.tiling.pipes(info.gfx_level) {
+        list.add("num_tile_pipes", pipes);
+    }
     list.add("enabled_rb_mask", format_args!("{:#x}", shader.render_backend_mask));
     list.add("pbb_max_alloc_count", info.parameter_cache().map_or(0, |cache| cache.batch_allocations));
     list.add("GB_ADDR_CONFIG", format_args!("{:#010x}", info.tiling.gb_addr_config));

@@ -3,7 +3,7 @@
 use amdgpu_hw::{newer_radv_name, num::index};
 
 use super::list::List;
-use crate::winsys::{Chip, GfxLevel, GpuInfo};
+use crate::winsys::{Chip, GfxLevel, GpuInfo, Ip};
 
 const KIB: u64 = 1024;
 const MIB: u64 = 1024 * KIB;
@@ -95,10 +95,23 @@ pub(super) fn compiler(info: &GpuInfo, list: &mut List<'_>) {
     list.add("wave64_vgpr_alloc_granularity", waves.vgpr_granularity);
     list.add("lds_size_per_workgroup", lds.per_workgroup);
     list.flag("has_lds_bank_count_16", lds.banks == 16);
+    // Of the chips for computing only, which the later ones descend from.
+    let computes = matches!(info.chip, Chip::CHIP_ARCTURUS | Chip::CHIP_ALDEBARAN | Chip::CHIP_GFX940);
+    let is_vega20 = info.chip == Chip::CHIP_VEGA20;
+    list.flag("has_point_sample_accel", level == GfxLevel::Gfx11_5);
     list.flag("has_fast_fma32", level >= GfxLevel::Gfx9 || fuses);
+    list.flag("has_fma_mix", is_vega20 || computes || level >= GfxLevel::Gfx10);
+    list.flag("has_mad32", level <= GfxLevel::Gfx10 && info.chip != Chip::CHIP_GFX940);
     list.flag("has_packed_math_16bit", level >= GfxLevel::Gfx9);
+    let multiplies = is_vega20 || computes || (level >= GfxLevel::Gfx10 && info.chip != Chip::CHIP_NAVI10);
+    list.flag("has_accelerated_dot_product", multiplies);
     list.flag("has_image_bvh_intersect_ray", level >= GfxLevel::Gfx10_3);
+    let needs_message =
+        matches!(info.chip, Chip::CHIP_NAVI21 | Chip::CHIP_NAVI22 | Chip::CHIP_VANGOGH | Chip::CHIP_REMBRANDT);
+    list.flag("has_ngg_passthru_no_msg", level >= GfxLevel::Gfx10_3 && !needs_message);
     list.flag("local_invocation_ids_packed", is_packed);
+    list.flag("has_3d_cube_border_color_mipmap", info.ring_count(Ip::Gfx) > 0 || info.chip == Chip::CHIP_ARCTURUS);
     list.flag("conformant_trunc_coord", matches!(level, GfxLevel::Gfx11 | GfxLevel::Gfx11_5));
     list.flag("has_attr_ring", info.attribute_rings().is_some());
+    list.flag("smaller_tcs_workgroups", level <= GfxLevel::Gfx7);
 }

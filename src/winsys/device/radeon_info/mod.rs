@@ -5,12 +5,14 @@
 //! with what RADV 26.2.6 prints of recorded chips.
 //!
 //! Left out is what is no fact of the GPU or of its kernel (`dev_filename`, the video codecs, which Mesa asks of the kernel one by
-//! one and [`super::questions`] has), Mesa's own numbers of chips and generations, which change between its releases, and the
-//! workarounds of single chips (`has_..._bug`), which are choices of Mesa's.
+//! one and [`super::questions`] has, and what an environment variable sets), Mesa's own numbers of chips and generations, which change
+//! between its releases, what Mesa's address library computes (`max_alignment`, the modifiers), which the crate `amdgpu-surface` has,
+//! and the workarounds of single chips (`has_..._bug`) with its choices for displays, which are decisions of Mesa's.
 //!
 //! Source: RADV 26.2.6's output for the recorded chips; Mesa 25.0.7 `src/amd/common/ac_gpu_info.c`, `ac_query_gpu_info` and
 //! `ac_print_gpu_info`.
 
+mod addressing;
 mod blocks;
 mod chip;
 mod list;
@@ -44,6 +46,7 @@ impl GpuInfo {
         chip::compiler(self, &mut List { section: "Compiler info", all: &mut all });
         memory::rings(self, &mut List { section: "Ring info", all: &mut all });
         blocks::render_backends(self, &mut List { section: "Render backend info", all: &mut all });
+        addressing::parts(self, &mut List { section: "GB_ADDR_CONFIG", all: &mut all });
         all
     }
 }
