@@ -39,7 +39,10 @@ static int answer(const struct drm_amdgpu_info *info)
         copy(info, &chip_memory, sizeof chip_memory);
         return 1;
     case AMDGPU_INFO_HW_IP_INFO:
-        copy(info, info->query_hw_ip.type == AMDGPU_HW_IP_GFX ? &chip_gfx : info->query_hw_ip.type == AMDGPU_HW_IP_COMPUTE ? &chip_compute : &no_ip,
+        copy(info,
+             info->query_hw_ip.type == AMDGPU_HW_IP_GFX       ? &chip_gfx
+             : info->query_hw_ip.type == AMDGPU_HW_IP_COMPUTE ? &chip_compute
+                                                              : &no_ip,
              sizeof no_ip);
         return 1;
     case AMDGPU_INFO_FW_VERSION:
