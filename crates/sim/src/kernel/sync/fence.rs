@@ -165,7 +165,7 @@ impl Fence {
     /// The kernel also keeps only the latest of several jobs of one queue of a context. They signal in order, so the result differs
     /// only in its number of fences.
     ///
-    /// Source: Linux 6.12 `dma-fence-unwrap.c`, `__dma_fence_unwrap_merge`.
+    /// Source: Linux 6.12 `dma-fence-unwrap.c`, `__dma_fence_unwrap_merge`; 7.2 `dma_fence_dedup_array`.
     pub(crate) fn merge(fences: impl IntoIterator<Item = Arc<Self>>) -> Arc<Self> {
         let (mut pending, mut seen, mut latest) = (Vec::<Arc<Self>>::new(), HashMap::new(), 0);
         for leaf in fences.into_iter().flat_map(|fence| fence.leaves()) {
@@ -184,6 +184,8 @@ impl Fence {
                 },
             }
         }
+        // Timelines are in the order in which they were opened, whichever fence was merged with which.
+        pending.sort_by_key(|leaf| leaf.point().map(Point::context));
         match pending.len() {
             0 => Arc::new(Self::Signalled(latest)),
             1 => pending.swap_remove(0),

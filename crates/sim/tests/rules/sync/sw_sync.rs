@@ -138,6 +138,20 @@ fn a_merged_sync_file_has_the_latest_point_of_each_timeline() {
     assert_eq!(one.status(&merged), 1);
 }
 
+// Checks R136.
+#[test]
+fn a_merged_sync_file_tells_of_timelines_in_the_order_of_their_opening() {
+    let device = card();
+    let (one, other) = (Timeline::new(&device), Timeline::new(&device));
+    let (first, second) = (one.fence(1), other.fence(1));
+    let merged = [one.merge(&first, &second), one.merge(&second, &first)];
+    other.advance(1);
+    for merged in &merged {
+        let fences = sync_file_info(&one.machine, merged, 2).unwrap().1;
+        assert_eq!(fences.iter().map(|fence| fence.status).collect::<Vec<_>>(), [0, 1]);
+    }
+}
+
 // Checks R137.
 #[test]
 fn closing_the_last_copy_ends_what_is_pending() {
