@@ -1,5 +1,6 @@
 //! Draws through the library on simulated chips: the picture of the example, and states that no driver would make.
 
+mod absurd;
 #[path = "../../examples/commands/draw.rs"]
 #[expect(dead_code, reason = "the example's own main")]
 mod example;

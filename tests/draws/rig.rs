@@ -21,9 +21,10 @@ use amdgpu_winsys::{
 
 /// The width and height of the target in pixels.
 const SIDE: u32 = 64;
-/// Offsets in the buffer: programs, vertices, the target, and what GFX11 and later keep in memory.
+/// Offsets in the buffer: programs, vertices, arguments of draws, the target, and what GFX11 and later keep in memory.
 const PIXEL: u64 = 0x1000;
 const VERTICES: u64 = 0x2000;
+const ARGUMENTS: u64 = 0x3000;
 const TARGET: u64 = 0x4_0000;
 const RINGS: u64 = 0x10_0000;
 /// The time that a job may take.
@@ -37,6 +38,9 @@ pub(crate) struct Rig {
     pub(crate) level: GfxLevel,
     pub(crate) writes: Vec<RegisterWrite>,
     pub(crate) vertices: u32,
+    pub(crate) instances: u32,
+    /// The dwords of packets in place of the draw, if there are any.
+    pub(crate) packets: Vec<u32>,
 }
 
 /// Returns the descriptor of a buffer of elements.
@@ -109,7 +113,7 @@ impl Rig {
         pipeline.writes(level, &mut |write| writes.push(write)).unwrap();
         let base = GpuVa::new(at(TARGET).as_u64().next_multiple_of(1 << layout.total_align_log2)).unwrap();
         writes.extend(image.color_target(&chip, &layout, base).registers(level).unwrap().writes(level));
-        Self { sim, device, buffer, level, writes, vertices: 3 }
+        Self { sim, device, buffer, level, writes, vertices: 3, instances: 1, packets: Vec::new() }
     }
 
     /// Sets a register to another value, if the generation has it.
@@ -121,7 +125,29 @@ impl Rig {
 
     /// Replaces the pixel shader.
     pub(crate) fn pixel_shader(&self, words: &[u32]) {
-        self.buffer.map().unwrap().write(PIXEL, &bytes(words)).unwrap();
+        self.write(PIXEL, words);
+    }
+
+    /// Replaces the vertex shader.
+    pub(crate) fn vertex_shader(&self, words: &[u32]) {
+        self.write(0, words);
+    }
+
+    /// Replaces the vertices, each of which has a position and a colour.
+    pub(crate) fn corners(&self, corners: &[[f32; 4]; 3]) {
+        let vertex = |position: &[f32; 4]| [*position, [1.0, 0.5, 0.25, 1.0]].as_flattened().to_vec();
+        let words: Vec<u32> = corners.iter().flat_map(vertex).map(f32::to_bits).collect();
+        self.write(VERTICES, &words);
+    }
+
+    /// Writes arguments of draws, and returns their address.
+    pub(crate) fn arguments(&self, words: &[u32]) -> u64 {
+        self.write(ARGUMENTS, words);
+        self.buffer.address().as_u64() + ARGUMENTS
+    }
+
+    fn write(&self, offset: u64, words: &[u32]) {
+        self.buffer.map().unwrap().write(offset, &bytes(words)).unwrap();
     }
 
     /// Returns the number of dwords of the target's memory that the draw has changed.
@@ -145,9 +171,13 @@ impl Rig {
         for RegisterWrite { register, value } in self.writes.iter().copied() {
             stream.push(&registers::SetRegister { register, value }).unwrap();
         }
-        stream.push(&pm4::NumInstances { instances: 1, ..pm4::NumInstances::default() }).unwrap();
+        stream.push(&pm4::NumInstances { instances: self.instances, ..pm4::NumInstances::default() }).unwrap();
         let draw = pm4::DrawIndexAuto { vertices: self.vertices, initiator: 2, ..pm4::DrawIndexAuto::default() };
-        stream.push(&draw).unwrap();
+        if self.packets.is_empty() {
+            stream.push(&draw).unwrap();
+        } else {
+            stream.reserve(self.packets.len()).unwrap().copy_from_slice(&self.packets);
+        }
         let list = stream.finish().unwrap();
         let memory = [self.buffer.binding().clone()];
         let fence = queue.submit(&Submission { lists: &[&list], memory: &memory, ..Submission::default() }).unwrap();
