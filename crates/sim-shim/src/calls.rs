@@ -182,13 +182,12 @@ fn connect(world: &World) -> Result<Connection, Errno> {
 pub(crate) fn call(world: &World, message: &Message) -> Result<Answer, Errno> {
     let process = process();
     let idle = IDLE.iter().find_map(|slot| slot.take_connection(process));
-    let (connection, inode) = match idle {
-        Some(Own { fd, inode }) => (Connection::from_fd(fd), Some(inode)),
-        None => {
-            let connection = connect(world)?;
-            let inode = inode_of(connection.as_fd().as_raw_fd());
-            (connection, inode)
-        }
+    let (connection, inode) = if let Some(Own { fd, inode }) = idle {
+        (Connection::from_fd(fd), Some(inode))
+    } else {
+        let connection = connect(world)?;
+        let inode = inode_of(connection.as_fd().as_raw_fd());
+        (connection, inode)
     };
     let result = connection.call(message);
     // After ENODEV it may be out of step, or dead.
