@@ -155,8 +155,8 @@ fn scissors_that_end_before_they_begin_draw_nothing() {
             (r::PA_SC_GENERIC_SCISSOR_TL, r::PA_SC_GENERIC_SCISSOR_BR),
         ] {
             let mut rig = Rig::new(chip);
-            rig.set(first, 40 | 40 << 16);
-            rig.set(end, 20 | 20 << 16);
+            rig.set(first, 0x28 | 0x28 << 16);
+            rig.set(end, 0x14 | 0x14 << 16);
             assert!(ends(&rig, chip), "{chip}: {:?}", rig.sim.complaints());
             assert_eq!(rig.changed(), 0, "{chip}");
         }
@@ -366,7 +366,9 @@ fn the_device_draws_again_behind_all_of_it() {
         let mut rig = Rig::new(chip);
         let sane = rig.writes.clone();
         for writes in absurd {
-            writes.iter().for_each(|(register, value)| rig.set(*register, *value));
+            for (register, value) in writes {
+                rig.set(*register, *value);
+            }
             ends(&rig, chip);
             rig.writes.clone_from(&sane);
         }

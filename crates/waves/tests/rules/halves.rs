@@ -1,5 +1,7 @@
 //! Parts of registers: signs of mixed operands, small loads and stores, components of 16 bits.
 
+use std::fmt::Write as _;
+
 use amdgpu_hw::GfxLevel;
 use amdgpu_isa::WaveSize;
 use amdgpu_waves::Outcome;
@@ -83,9 +85,11 @@ fn packed_components_of_an_image_need_half_of_the_registers() {
         // From a descriptor of zeroes, which is no image, loads get 0. Of 32 registers, the last ones.
         let ends = |first: u32, count: u32| {
             let mut code = String::from("v_mov_b32_e32 v4, 0\nv_mov_b32_e32 v5, 0\n");
-            (8..16).for_each(|at| code += &format!("s_mov_b32 s{at}, 0\n"));
+            for at in 8..16 {
+                writeln!(code, "s_mov_b32 s{at}, 0").unwrap();
+            }
             let last = first + count - 1;
-            code += &format!("image_load v[{first}:{last}], v[4:5], s[8:15] dmask:0xf unorm d16");
+            write!(code, "image_load v[{first}:{last}], v[4:5], s[8:15] dmask:0xf unorm d16").unwrap();
             let (outcome, _) = execute((level, WaveSize::Wave64), &code, &[], |_| {});
             matches!(outcome, Outcome::Done(_))
         };
