@@ -176,7 +176,10 @@ static void commit(void)
 	uint32_t objects[3], counts[3], props[9], n = 1 + any(3), used = 0;
 	uint64_t values[9];
 	/* Only a test, without waiting, or with changes of the mode, which there are none of. */
-	uint32_t flags = (any(3) ? 0 : 0x100) | (any(3) ? 0 : 0x200) | (any(3) ? 0 : 0x400);
+	uint32_t flags = (any(3) ? 0 : 0x100) | (any(3) ? 0 : 0x400);
+	/* A commit that does not wait is busy as long as the one before it is, which is a matter of time: so tests alone. */
+	if (flags & 0x100 && !any(3))
+		flags |= 0x200;
 
 	printf("flags %x", flags);
 	for (uint32_t i = 0; i < n; i++) {
