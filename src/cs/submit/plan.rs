@@ -50,7 +50,7 @@ pub(in crate::cs) struct Plan {
     pub(super) scratch: ChunkScratch,
     /// Events to report after the submission; empty without observers.
     pub(super) events: Vec<Event>,
-    /// How often the queue had forgotten its plans when this one was made. An older plan is dropped after its submission.
+    /// The number of times that the queue had forgotten its plans when this one was made. An older plan is dropped after its submission.
     pub(super) forgets: u64,
 }
 

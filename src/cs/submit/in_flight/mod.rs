@@ -117,7 +117,7 @@ struct List {
     may_be_lost: bool,
     /// The plans that no submission has; the one that was used last is at the end.
     plans: Vec<TryBox<Plan>>,
-    /// How often the plans were forgotten.
+    /// The number of times that the plans were forgotten.
     forgets: u64,
 }
 
