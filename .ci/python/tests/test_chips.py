@@ -12,6 +12,15 @@ NAMES = ["a", "b", "c", "d", "e", "f", "g"]
 
 
 class Chips(unittest.TestCase):
+    def test_nine_commits_have_all_chips_when_there_are_few(self):
+        few = [chips.chosen(NAMES, set(), f"0000000{third}0000000{part}", few=True) for third in range(3) for part in range(3)]
+        self.assertEqual(sorted(name for names in few for name in names), NAMES)
+        self.assertEqual(chips.chosen(NAMES, {"f", "b"}, "0", few=True), ["b", "f"])
+
+    def test_three_commits_have_all_turns_whatever_their_chips(self):
+        self.assertEqual([chips.turn(set(), f"{7:016x}0000000{turn}") for turn in range(3)], ["0", "1", "2"])
+        self.assertEqual(chips.turn({"all"}, "0"), "all")
+
     def test_three_commits_have_all_chips(self):
         thirds = [chips.chosen(NAMES, set(), f"0000000{turn}ffff") for turn in range(3)]
         self.assertEqual(thirds, [["a", "d", "g"], ["b", "e"], ["c", "f"]])
