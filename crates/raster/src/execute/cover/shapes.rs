@@ -1,10 +1,12 @@
 //! Parts of primitives on the screen: from vertices in homogeneous coordinates to areas, lines and points.
 
+use smallvec::SmallVec;
+
 use crate::execute::{
     cover::bias,
     cover::setup::{Area, MOST, ScreenCorner, Values, snapped},
     cover::thin::{Line, Point},
-    geometry::clip::{self, Corner, Distances},
+    geometry::clip::{self, Corner, Distances, Polygon},
 };
 use crate::{DrawMutation, DrawState, FrontEnd, PolygonMode, Rectangle, Topology, Viewport};
 
@@ -15,6 +17,9 @@ pub(in crate::execute) enum Shape {
     Line(Line),
     Point(Point),
 }
+
+/// Parts of a primitive, and whether each faces the viewer. Most primitives have one.
+pub(in crate::execute) type Shapes = SmallVec<[(Shape, bool); 1]>;
 
 impl Shape {
     pub(in crate::execute) fn bounds(&self) -> Rectangle {
@@ -60,12 +65,12 @@ pub(in crate::execute) struct Shaper<'d> {
 
 impl Shaper<'_> {
     /// Returns the parts of a primitive that are on the screen, and whether they face the viewer.
-    pub(in crate::execute) fn shapes(&self, vertices: &Vertices) -> Vec<(Shape, bool)> {
+    pub(in crate::execute) fn shapes(&self, vertices: &Vertices) -> Shapes {
         let (geometry, outputs) = (&self.state.geometry, &self.state.outputs);
         let exports_rectangles = matches!(self.state.front_end, FrontEnd::Ngg { .. }) && geometry.exports_rectangles;
         let is_rectangle = self.state.topology == Topology::Rectangles || exports_rectangles;
         if !is_rectangle && clip::is_culled(outputs, &vertices.distances) {
-            return Vec::new();
+            return Shapes::new();
         }
         match self.state.topology {
             Topology::Points => self.point(vertices, 0, false).into_iter().map(|shape| (shape, true)).collect(),
@@ -76,17 +81,14 @@ impl Shaper<'_> {
         }
     }
 
-    fn areas(&self, vertices: &Vertices, is_rectangle: bool) -> Vec<(Shape, bool)> {
+    fn areas(&self, vertices: &Vertices, is_rectangle: bool) -> Shapes {
         let (geometry, outputs) = (&self.state.geometry, &self.state.outputs);
-        let polygon: Vec<Corner> = if is_rectangle {
-            let unit = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
-            let corner =
-                |index: usize| Corner { position: vertices.positions[index].map(f64::from), shares: unit[index] };
-            (0..3).map(corner).collect()
+        let polygon: Polygon = if is_rectangle {
+            clip::whole(vertices.positions)
         } else {
             clip::clip(&geometry.clip, outputs, vertices.positions, &vertices.distances)
         };
-        let corners: Vec<ScreenCorner> = polygon
+        let corners: SmallVec<[ScreenCorner; 4]> = polygon
             .iter()
             .map(|corner| {
                 let place = self.screen(corner, vertices);
@@ -94,7 +96,7 @@ impl Shaper<'_> {
                 if is_vertex { place } else { self.replaced(&place, vertices).unwrap_or(place) }
             })
             .collect();
-        let mut shapes = Vec::with_capacity(corners.len().saturating_sub(2));
+        let mut shapes = Shapes::new();
         for index in 2..corners.len() {
             let three = [corners[0], corners[index - 1], corners[index]];
             let Some(mut area) = Area::new(three, geometry.fraction_bits, is_rectangle) else { continue };

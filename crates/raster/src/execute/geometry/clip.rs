@@ -1,5 +1,7 @@
 //! Clipping in homogeneous coordinates.
 
+use smallvec::SmallVec;
+
 use crate::{Clip, VertexOutputs};
 
 /// A corner of a primitive before the division.
@@ -9,6 +11,9 @@ pub(in crate::execute) struct Corner {
     /// The shares of the primitive's three vertices.
     pub(in crate::execute) shares: [f64; 3],
 }
+
+/// The corners of a convex polygon. Few triangles are cut more than once.
+pub(in crate::execute) type Polygon = SmallVec<[Corner; 4]>;
 
 /// Eight distances of each of three vertices.
 pub(in crate::execute) type Distances = [[f32; 8]; 3];
@@ -29,24 +34,28 @@ pub(in crate::execute) fn clip(
     outputs: &VertexOutputs,
     positions: [[f32; 4]; 3],
     distances: &Distances,
-) -> Vec<Corner> {
-    let unit = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
-    let mut polygon: Vec<Corner> =
-        (0..3).map(|index| Corner { position: positions[index].map(f64::from), shares: unit[index] }).collect();
+) -> Polygon {
+    let mut polygon = whole(positions);
     let user = (0..8).filter(|index| outputs.clips >> index & 1 != 0);
     for index in user {
         let of = [0, 1, 2].map(|vertex: usize| f64::from(distances[vertex][index]));
-        polygon = cut(polygon, |corner| corner.shares.iter().zip(of).map(|(share, of)| share * of).sum());
+        cut(&mut polygon, |corner| corner.shares.iter().zip(of).map(|(share, of)| share * of).sum());
     }
     if clip.is_off {
         return polygon;
     }
     for (is_on, distance) in planes(clip) {
         if is_on && !polygon.is_empty() {
-            polygon = cut(polygon, |corner| distance(corner, guard(clip), clip.is_half_depth));
+            cut(&mut polygon, |corner| distance(corner, guard(clip), clip.is_half_depth));
         }
     }
     polygon
+}
+
+/// Returns the corners of a triangle that is not cut.
+pub(in crate::execute) fn whole(positions: [[f32; 4]; 3]) -> Polygon {
+    let unit = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+    (0..3).map(|index| Corner { position: positions[index].map(f64::from), shares: unit[index] }).collect()
 }
 
 /// Returns the multiples of w beyond which x and y are cut.
@@ -117,12 +126,12 @@ pub(in crate::execute) fn clip_thin(
     Some([at(from), at(to)])
 }
 
-/// Returns the part of a polygon where a distance is not negative.
-fn cut(polygon: Vec<Corner>, distance: impl Fn(&Corner) -> f64) -> Vec<Corner> {
+/// Leaves the part of a polygon where a distance is not negative.
+fn cut(polygon: &mut Polygon, distance: impl Fn(&Corner) -> f64) {
     if polygon.iter().all(|corner| distance(corner) >= 0.0) {
-        return polygon;
+        return;
     }
-    let mut out = Vec::with_capacity(polygon.len() + 1);
+    let mut out = Polygon::new();
     for (index, corner) in polygon.iter().enumerate() {
         let next = &polygon[(index + 1) % polygon.len()];
         let (here, there) = (distance(corner), distance(next));
@@ -141,7 +150,7 @@ fn cut(polygon: Vec<Corner>, distance: impl Fn(&Corner) -> f64) -> Vec<Corner> {
             });
         }
     }
-    out
+    *polygon = out;
 }
 
 #[cfg(test)]

@@ -32,9 +32,41 @@ pub(in crate::execute) struct Group {
     pub(in crate::execute) primitives: Vec<Drawable>,
 }
 
-/// Returns the place of an index in a wave, whose vertices are few. Neighbours share vertices, so that the last come first.
-fn place_of(vertices: &[(u32, u32)], index: u32) -> Option<u8> {
-    vertices.iter().rposition(|(known, _)| *known == index).map(|place| place as u8)
+/// The number of places that are found by the low bits of an index: four times the vertices of a wave.
+const KNOWN: usize = 256;
+
+/// The vertices of a wave: the index of each, and the primitive that brought it.
+struct Listed {
+    vertices: Vec<(u32, u32)>,
+    /// The place of the last vertex by the low bits of its index, or [`Self::NONE`].
+    places: [u8; KNOWN],
+}
+
+impl Listed {
+    const NONE: u8 = u8::MAX;
+
+    const fn new() -> Self {
+        Self { vertices: Vec::new(), places: [Self::NONE; KNOWN] }
+    }
+
+    /// Returns the place of an index.
+    fn place_of(&self, index: u32) -> Option<u8> {
+        let place = self.places[index as usize % KNOWN];
+        // Without a vertex of the same low bits there is none of the same index. Another of them may stand for this one.
+        let (known, _) = self.vertices.get(usize::from(place))?;
+        if *known == index {
+            return Some(place);
+        }
+        self.vertices.iter().position(|(known, _)| *known == index).map(|place| place as u8)
+    }
+
+    /// Adds a vertex and returns its place.
+    fn add(&mut self, index: u32, primitive: u32) -> u8 {
+        let place = self.vertices.len() as u8;
+        self.vertices.push((index, primitive));
+        self.places[index as usize % KNOWN] = place;
+        place
+    }
 }
 
 /// Makes groups of a draw.
@@ -62,26 +94,23 @@ impl<'d> Groups<'d> {
         drawn: &mut Drawn,
     ) -> Result<Option<Group>, Ended> {
         let most = self.state.vertex.lanes as usize;
-        let mut vertices: Vec<(u32, u32)> = Vec::new();
+        let mut wave = Listed::new();
         let mut listed: Vec<([u8; 3], u32)> = Vec::new();
         while listed.len() < most {
             let Some(primitive) = self.pending.take().or_else(|| primitives.next(self.memory, drawn)) else { break };
             let reuses = self.state.reuses_vertices;
             let new = if reuses {
-                primitive.vertices.iter().filter(|index| place_of(&vertices, **index).is_none()).count()
+                primitive.vertices.iter().filter(|index| wave.place_of(**index).is_none()).count()
             } else {
                 3
             };
-            if vertices.len() + new > most {
+            if wave.vertices.len() + new > most {
                 self.pending = Some(primitive);
                 break;
             }
             let mut place = |index: u32| {
-                let known = if reuses { place_of(&vertices, index) } else { None };
-                known.unwrap_or_else(|| {
-                    vertices.push((index, primitive.number));
-                    (vertices.len() - 1) as u8
-                })
+                let known = if reuses { wave.place_of(index) } else { None };
+                known.unwrap_or_else(|| wave.add(index, primitive.number))
             };
             let slots = primitive.vertices.map(&mut place);
             listed.push((slots, primitive.number));
@@ -89,6 +118,7 @@ impl<'d> Groups<'d> {
         if listed.is_empty() {
             return Ok(None);
         }
+        let vertices = wave.vertices;
         let contents = Contents {
             vertices: &vertices,
             primitives: &listed,
@@ -189,5 +219,20 @@ impl<'d> Groups<'d> {
         if self.ring_offset + space > self.state.attribute_ring_bytes {
             self.ring_offset = 0;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_vertex_is_found_beside_others_of_the_same_low_bits() {
+        let mut wave = Listed::new();
+        for (place, index) in (0..).zip([7, 263, 519]) {
+            assert_eq!(wave.place_of(index), None);
+            assert_eq!(wave.add(index, 0), place);
+        }
+        assert_eq!([7, 263, 519, 775, 8].map(|index| wave.place_of(index)), [Some(0), Some(1), Some(2), None, None]);
     }
 }

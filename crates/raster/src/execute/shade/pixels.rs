@@ -7,7 +7,7 @@ use crate::execute::{
     cover::rows::{Needs, Rows},
     cover::samples,
     cover::setup::Values,
-    cover::shapes::{Shape, Shaper, Vertices},
+    cover::shapes::{Shape, Shaper, Shapes, Vertices},
     geometry::vertices::{Drawable, Group},
     interface::{Drawn, Ended, Interpolant, Memory, Shaders},
     shade::depth,
@@ -40,7 +40,7 @@ pub(in crate::execute) struct Pixels<'d> {
 /// A primitive on the screen.
 pub(in crate::execute) struct Prepared {
     /// Its parts, and whether each faces the viewer.
-    pub(in crate::execute) shapes: Vec<(Shape, bool)>,
+    pub(in crate::execute) shapes: Shapes,
     /// The number of the first of them in the draw.
     first_part: u64,
     layer: u32,
