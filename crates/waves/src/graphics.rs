@@ -163,7 +163,8 @@ impl StageRunner {
         sink: &mut dyn FnMut(&InstructionHazard),
     ) -> Result<Vec<Export>, StageEnd> {
         let mut notes = std::mem::take(&mut self.notes);
-        let checker = Checker::new(self.config, (self.dispatch.program, true), memory, (sink, &mut notes));
+        let mut checker = Checker::new(self.config, (self.dispatch.program, true), memory, (sink, &mut notes));
+        checker.unset = self.limits.unset.into();
         let result = self.run_observed(wave, memory, &checker);
         drop(checker);
         self.notes = notes;

@@ -35,6 +35,8 @@ pub enum Reach {
     System,
     /// The lane itself: scratch memory, whose place the hardware chooses.
     Private,
+    /// The compression metadata of an image, which has a cache of its own on GFX9 to GFX11.5.
+    Metadata,
 }
 
 /// An access to an address that is not mapped, or that does not permit this access.

@@ -42,9 +42,9 @@ pub struct Limits {
     pub shuffled: Option<u64>,
     /// A seed for what registers and LDS hold before a wave writes them, which is undefined; `None` for zeroes.
     pub undefined: Option<u64>,
-    /// The registers of [`Dispatch::user_data`] that nobody has set, by their bits: [`run_checked`](crate::run_checked) tells where a
-    /// shader reads one.
-    pub unset: u16,
+    /// The scalar registers whose first values are arguments that nobody has set, by their bits: [`run_checked`](crate::run_checked) and
+    /// [`StageRunner::run_checked`](crate::StageRunner::run_checked) tell where a shader reads one.
+    pub unset: u64,
 }
 
 /// The vector instructions of the host that executes waves. They do not affect results.

@@ -61,6 +61,10 @@ pub struct Program {
     pub lanes: u32,
     /// The values of the user data registers that waves get.
     pub user_data: Vec<u32>,
+    /// The byte offset of the first of these registers.
+    pub user_data_offset: u32,
+    /// The scalar register of a wave that gets the first of these values.
+    pub first_user_data: u32,
     /// The values of the two scalar registers before the user data of merged stages; zeroes for other stages.
     pub first_scalars: [u32; 2],
     /// `true` if waves use scratch memory.
@@ -108,7 +112,7 @@ impl Program {
         };
         let lds_bytes = registers.field(r::SPI_SHADER_PGM_RSRC2_GS, "lds_size") * 512;
         let first_scalars = first.map(|register| registers.raw(register));
-        Self { first_scalars, lds_bytes, ..Self::new(registers, &names, is_short) }
+        Self { first_scalars, first_user_data: 8, lds_bytes, ..Self::new(registers, &names, is_short) }
     }
 
     pub(super) fn pixel(registers: &Registers<'_>) -> Self {
@@ -134,6 +138,8 @@ impl Program {
             resources,
             lanes: if is_short { 32 } else { 64 },
             user_data: (0..count.min(most)).map(|index| registers.at(names.user_data, 4 * index)).collect(),
+            user_data_offset: names.user_data.offset(registers.level()).unwrap_or_default(),
+            first_user_data: 0,
             first_scalars: [0; 2],
             has_scratch: registers.is_set(second, "scratch_en"),
             loads_provoking_vertex: false,

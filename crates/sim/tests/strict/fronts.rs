@@ -157,6 +157,25 @@ fn gl1_is_invalidated_with_the_caches_in_front_of_it_where_there_is_one() {
 }
 
 #[test]
+fn the_cache_of_metadata_is_invalidated_between_a_store_and_a_look_at_an_old_line() {
+    for (chip, ip) in CHIPS.into_iter().flat_map(|chip| [(chip, Ip::Gfx), (chip, Ip::Compute)]) {
+        let run = |actions: CacheActions| load_store_load(chip, ip, Client::Vector, Reach::Metadata, actions);
+        for needed in [CacheActions::INVALIDATE_L2_METADATA, CacheActions::INVALIDATE_L2] {
+            let rig = run(ALL | needed);
+            assert!(rig.gpu.hazards().is_empty(), "{chip} {ip} {needed:?}: {:?}", rig.gpu.hazards());
+        }
+        let rig = run(ALL);
+        if (GfxLevel::Gfx9..=GfxLevel::Gfx11_5).contains(&rig.level()) {
+            let report = rig.only();
+            assert_eq!((report.kind, report.address), (HazardKind::StaleRead, Some(rig.at(0).as_u64())), "{report}");
+            assert!(report.missing.contains("GLM_INV") || report.missing.contains("TC_MD_ACTION"), "{report}");
+        } else {
+            assert!(rig.gpu.hazards().is_empty(), "{chip} {ip}: {:?}", rig.gpu.hazards());
+        }
+    }
+}
+
+#[test]
 fn loads_of_device_scope_find_what_was_stored_and_those_of_an_array_do_not_on_gfx10() {
     for chip in CHIPS {
         for client in [Client::Vector, Client::Scalar] {

@@ -1,7 +1,7 @@
 //! Memory that others write, and memory that is given back.
 
 use amdgpu_sim::{
-    HazardKind,
+    HazardKind, Pressed,
     gpu::{Client, Reach},
 };
 use amdgpu_winsys::{
@@ -97,5 +97,41 @@ fn memory_that_is_given_back_causes_no_report_about_the_next_one() {
             assert_eq!(memory.map().unwrap().load_u32(4096).unwrap(), value, "{chip}");
         }
         assert!(rig.gpu.hazards().is_empty(), "{chip}: {:?}", rig.gpu.hazards());
+    }
+}
+
+#[test]
+fn memory_that_is_evicted_causes_no_report_unless_the_move_changes_it() {
+    const SIZE: u64 = 256 << 20;
+    for chip in CHIPS {
+        let run = |loses: bool| {
+            let rig = Rig::new(chip, Ip::Gfx);
+            rig.gpu.lose_evicted(loses);
+            let manager = MemoryManager::new(&rig.device, &TableOptions::default()).unwrap();
+            let kind = manager.properties().type_for(MemoryUsage::GpuOnly).unwrap();
+            let memory = manager.allocate(&AllocateInfo::new(kind, SIZE)).unwrap();
+            let copy = |to, from| {
+                let mut stream = Stream::new(&rig.device, rig.target(), 256).unwrap();
+                stream.push(&CpDma::copy(rig.level(), to, from, 4).with_sync(true)).unwrap();
+                let list = stream.finish().unwrap();
+                let used = [rig.memory.binding().clone(), memory.binding().clone()];
+                let submission = Submission { lists: &[&list], memory: &used, ..Submission::default() };
+                assert!(rig.queue.submit(&submission).unwrap().wait(Deadline::NEVER).unwrap());
+            };
+            rig.poke(0, 7);
+            copy(memory.address(), rig.at(0));
+            let vram = rig.gpu.memory_info().vram;
+            // Only the largest BO can make room for this.
+            let pressed = vram.usable_heap_size - vram.heap_usage + SIZE / 2;
+            drop(rig.gpu.press(Pressed::Vram, pressed).unwrap());
+            copy(rig.at(4096), memory.address());
+            assert_eq!(rig.peek(4096), if loses { 0 } else { 7 }, "{chip}: it has moved");
+            (rig.kinds(), rig.level())
+        };
+        assert_eq!(run(false).0, [], "{chip}");
+        let (kinds, level) = run(true);
+        // The kernel's end of job invalidates L2 up to GFX9.
+        let expected = if level >= GfxLevel::Gfx10 { vec![HazardKind::StaleRead] } else { vec![] };
+        assert_eq!(kinds, expected, "{chip}");
     }
 }

@@ -1,7 +1,7 @@
 //! The observer of a dispatch in a strict mode.
 
 use std::{
-    cell::RefCell,
+    cell::{Cell, RefCell},
     collections::{HashMap, HashSet},
 };
 
@@ -102,8 +102,10 @@ pub(crate) struct Checker<'c> {
     /// `true` if waves share LDS.
     shares_lds: bool,
     /// The scalar registers with arguments that nobody has set.
-    unset: Scalars,
+    pub(crate) unset: Scalars,
     memory: &'c dyn Memory,
+    /// The reach of the vector accesses of the current instruction.
+    reach: Cell<Reach>,
     state: RefCell<State<'c>>,
 }
 
@@ -123,6 +125,7 @@ impl<'c> Checker<'c> {
             shares_lds,
             unset: 0,
             memory,
+            reach: Cell::new(Reach::Unit),
             state: RefCell::new(State { sink, notes, far: None, group, waves, current: None }),
         }
     }
@@ -206,6 +209,7 @@ impl Observer for Checker<'_> {
         }
         if let Some((is_scalar, reach)) = known.route {
             self.memory.route(is_scalar, reach);
+            self.reach.set(reach);
         }
     }
 
@@ -221,5 +225,9 @@ impl Observer for Checker<'_> {
 
     fn private(&self) {
         self.memory.route(false, Reach::Private);
+    }
+
+    fn metadata(&self, is_accessed: bool) {
+        self.memory.route(false, if is_accessed { Reach::Metadata } else { self.reach.get() });
     }
 }

@@ -51,6 +51,9 @@ pub(crate) trait Observer {
     /// Called before accesses to memory that is private to a lane.
     fn private(&self) {}
 
+    /// Called before (`true`) and after (`false`) accesses to the compression metadata of an image.
+    fn metadata(&self, _is_accessed: bool) {}
+
     /// Called before the accesses of a lane.
     fn lane(&self, _lane: usize) {}
 

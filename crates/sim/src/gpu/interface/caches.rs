@@ -6,7 +6,7 @@ use bitflags::bitflags;
 use super::{ib::Ib, stop::Place, target_caches::TargetCaches};
 
 bitflags! {
-    /// The caches between shaders and L2.
+    /// The caches between shaders and L2, and that of metadata, which is in L2.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub struct FrontCaches: u8 {
         /// The caches of vector loads: TCL1, or GL0 of vector loads.
@@ -17,6 +17,8 @@ bitflags! {
         const INSTRUCTIONS = 1 << 2;
         /// GL1 of GFX10 to GFX11.5, behind the three others.
         const ARRAY = 1 << 3;
+        /// The cache of compression metadata of GFX9 to GFX11.5: GLM from GFX10 on.
+        const METADATA = 1 << 4;
     }
 }
 

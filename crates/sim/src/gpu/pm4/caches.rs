@@ -112,6 +112,9 @@ impl CacheOperation {
         }
         operation.write_back_l2 = back && (tc || nc);
         operation.invalidate_l2 = tc && (back || nc);
+        // Operations that invalidate L2 invalidate metadata.
+        let has_cache = level == GfxLevel::Gfx9;
+        operation.fronts.set(FrontCaches::METADATA, has_cache && (operation.invalidate_l2 || tc && metadata));
         operation
     }
 
@@ -127,6 +130,7 @@ impl CacheOperation {
         fronts.set(FrontCaches::SCALAR, gcr.contains(Gcr::GLK_INVALIDATE));
         fronts.set(FrontCaches::INSTRUCTIONS, gcr.intersects(Gcr::GLI_FIRST_LAST));
         fronts.set(FrontCaches::ARRAY, gcr.contains(Gcr::GL1_INVALIDATE));
+        fronts.set(FrontCaches::METADATA, gcr.contains(Gcr::GLM_INVALIDATE));
         Self { write_back_l2, invalidate_l2, fronts, misuse, ..Self::default() }
     }
 }

@@ -103,7 +103,7 @@ impl Engine {
     /// Returns the names of registers on which work depends and that the job has not set.
     ///
     /// The registers of a shader's arguments are not among them: shaders have arguments that they do not read. The interpreter tells of
-    /// those that a dispatch reads.
+    /// those that a shader reads.
     pub(super) fn unset(&self, work: &Work, step: &Step<'_, '_>) -> Vec<&'static str> {
         let Reader::Ring(target) = step.reader else { return Vec::new() };
         let lists: [&[Needed]; 3] = match work {

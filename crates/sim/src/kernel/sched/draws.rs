@@ -16,7 +16,7 @@ use super::{
     job_memory::{JobMemory, border_colors, report},
     skipped::Skipped,
 };
-use crate::gpu::{Client, Draw, Job, Memory, Place, Scene, Statistics, TargetCaches, Unfinished};
+use crate::gpu::{Client, Draw, Job, Memory, Place, Scene, State, Statistics, TargetCaches, Unfinished};
 
 /// The executor of draws.
 pub(super) struct Drawer<'d> {
@@ -50,6 +50,7 @@ pub(super) fn run(draw: &Draw, drawer: &Drawer<'_>, scene: &Scene<'_>) -> Result
     let registers = Registers::new(level, &read);
     let state = DrawState { mutation: scene.job.draw_mutation(), ..DrawState::new(call, &registers) };
     let borders = border_colors(level, scene.state);
+    let at = (scene.state, scene.place);
     let mut parts = Parts::default();
     let result = match (scene.memory.shared(), scene.job.shared()) {
         // A deliberate mistake is the same each time only on a single thread.
@@ -58,7 +59,7 @@ pub(super) fn run(draw: &Draw, drawer: &Drawer<'_>, scene: &Scene<'_>) -> Result
         {
             let memory = JobMemory { memory, job, code };
             let ended = Mutex::new(Vec::new());
-            let stages = |ended| Stages::new(&state, (chip, borders), memory, limits, scene.place, ended);
+            let stages = |ended| Stages::new(&state, (chip, borders), memory, limits, at, ended);
             let mut own = stages(&ended);
             let mut others: Vec<_> = (1..threads).map(|_| Box::new(stages(&ended)) as _).collect();
             let result = amdgpu_raster::draw_on_threads(&state, chip, &memory, &mut own, &mut others);
@@ -70,7 +71,7 @@ pub(super) fn run(draw: &Draw, drawer: &Drawer<'_>, scene: &Scene<'_>) -> Result
         _ => {
             let memory = JobMemory { memory: scene.memory, job: scene.job, code };
             let ended = Mutex::new(Vec::new());
-            let mut stages = Stages::new(&state, (chip, borders), memory, limits, scene.place, &ended);
+            let mut stages = Stages::new(&state, (chip, borders), memory, limits, at, &ended);
             let result = amdgpu_raster::draw(&state, chip, &memory, &mut stages);
             drop(stages);
             parts.extend(ended.into_inner());
@@ -185,6 +186,8 @@ struct Stages<'s, M: Memory + ?Sized, J: Job + ?Sized> {
     border_colors: u64,
     memory: JobMemory<'s, M, J>,
     limits: Limits,
+    /// The registers of the job.
+    registers: &'s State,
     place: Place,
     part: Part,
     ended: &'s Mutex<Vec<Part>>,
@@ -224,10 +227,10 @@ impl<'s, M: Memory + ?Sized, J: Job + ?Sized> Stages<'s, M, J> {
         (chip, border_colors): (Option<&'s Chip>, u64),
         memory: JobMemory<'s, M, J>,
         limits: Limits,
-        place: Place,
+        (registers, place): (&'s State, Place),
         ended: &'s Mutex<Vec<Part>>,
     ) -> Self {
-        Self { state, chip, border_colors, memory, limits, place, part: Part::default(), ended }
+        Self { state, chip, border_colors, memory, limits, registers, place, part: Part::default(), ended }
     }
 
     fn runner(&self, program: &Program) -> StageRunner {
@@ -243,7 +246,8 @@ impl<'s, M: Memory + ?Sized, J: Job + ?Sized> Stages<'s, M, J> {
             chip: self.chip.copied(),
             border_colors: self.border_colors,
         };
-        StageRunner::new(&stage, self.limits)
+        let unset = if self.memory.job.is_checked() { unset_arguments(program, self.registers) } else { 0 };
+        StageRunner::new(&stage, Limits { unset, ..self.limits })
     }
 
     /// Runs a wave on a runner.
@@ -272,6 +276,15 @@ impl<'s, M: Memory + ?Sized, J: Job + ?Sized> Stages<'s, M, J> {
             },
         }
     }
+}
+
+/// Returns the scalar registers of a program's waves whose values are arguments that the job has not set, by their bits.
+fn unset_arguments(program: &Program, state: &State) -> u64 {
+    let first = Register::at_byte(program.user_data_offset);
+    let is_unset =
+        |index: &u32| first.is_some_and(|first| !state.registers().is_set(Register::new(first.index() + index)));
+    let arguments = 0..program.user_data.len() as u32;
+    arguments.filter(is_unset).fold(0, |bits, index| bits | 1 << (program.first_user_data + index))
 }
 
 fn export(export: &amdgpu_waves::Export) -> Export {

@@ -153,7 +153,7 @@ impl Shaders for Interpreter {
         }
         let dispatch = dispatch(target.level, grid, scene.state, self.chip.as_ref(), self.limits.undefined);
         let unset = if scene.job.is_checked() { unset_arguments(target.level, scene.state) } else { 0 };
-        let limits = Limits { mutation: scene.job.wave_mutation(), unset, ..self.limits };
+        let limits = Limits { mutation: scene.job.wave_mutation(), unset: unset.into(), ..self.limits };
         match self.execute(&dispatch, scene, limits) {
             Outcome::Done(_) => Ok(()),
             Outcome::Stopped => Err(Unfinished::Cancelled),

@@ -80,3 +80,10 @@ pub(super) fn fill(page: &mut Page, front: Front, (line, tag): (usize, Tag), dat
     copies.data[line * LINE..(line + 1) * LINE].copy_from_slice(data);
     copies.filled[line] = now;
 }
+
+/// Forgets the copy of a line that an agent writes through the cache.
+pub(super) fn drop_line(page: &mut Page, front: Front, line: usize) {
+    if let Some(copies) = &mut page.fronts[front as usize] {
+        copies.filled[line] = 0;
+    }
+}

@@ -20,8 +20,7 @@
 //! * what has ended is over for all that the CPU submits after it has waited for anything, see [`RetiredJobs`];
 //! * the end of a job flushes the caches of metadata with those of colour and depth;
 //! * a wait for vertex shaders is taken for one for the whole draw, and draws are in order among themselves;
-//! * the registers of the arguments of draws may be left as they were, for shaders have arguments that they do not read, and those of
-//!   dispatches that no wave reads;
+//! * the registers of arguments that no wave reads may be left as they were;
 //! * of user queues only the packets of the ring are checked.
 
 mod access;
@@ -172,7 +171,7 @@ impl Caches {
             waits_for_dma: false,
         };
         let fronts = if matches!(target, Target::Pm4(_)) && self.level >= GfxLevel::Gfx10 {
-            FrontCaches::all()
+            FrontCaches::all() - FrontCaches::METADATA
         } else {
             FrontCaches::empty()
         };
@@ -187,16 +186,17 @@ impl Caches {
     /// Does what the kernel does after a job on this ring.
     ///
     /// Source: Linux 6.12 `gfx_v6_0.c` to `gfx_v12_0.c`, `ring_emit_fence`: up to GFX9 L2 is written back and invalidated, later it
-    /// is only written back. The vector caches are invalidated with L2, and the scalar and instruction caches on GFX6. The copy
-    /// engine's fence touches no caches.
+    /// is only written back. The vector caches are invalidated with L2, the scalar and instruction caches on GFX6, and the cache of
+    /// metadata from GFX9 on. The copy engine's fence touches no caches.
     fn end_job(&self, target: Target, job: u64) {
         let now = self.kernel_event(target, job, "the end of the job");
         let is_pm4 = matches!(target, Target::Pm4(_));
         let fronts = match self.level {
             _ if !is_pm4 => FrontCaches::empty(),
             GfxLevel::Gfx6 => FrontCaches::all(),
-            GfxLevel::Gfx7 | GfxLevel::Gfx8 | GfxLevel::Gfx9 => FrontCaches::VECTOR,
-            _ => FrontCaches::empty(),
+            GfxLevel::Gfx7 | GfxLevel::Gfx8 => FrontCaches::VECTOR,
+            GfxLevel::Gfx9 => FrontCaches::VECTOR | FrontCaches::METADATA,
+            _ => FrontCaches::METADATA,
         };
         let invalidates = is_pm4 && self.level < GfxLevel::Gfx10;
         // Up to there PFP executes the operation, while shaders run.
@@ -302,6 +302,7 @@ impl Caches {
         let later = format!("{}{register} of a shader of {place}", side(&hazard.instruction));
         // The stream lacks an argument, and the code nothing.
         let source = match hazard.rule.name {
+            "UnsetArgument" if place.packet.starts_with("DRAW_") => "radv_flush_descriptors",
             "UnsetArgument" => "radv_emit_compute_shader",
             _ => "aco_insert_NOPs.cpp",
         };

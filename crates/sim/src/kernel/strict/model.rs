@@ -44,7 +44,7 @@ pub(super) struct Model {
     pages: Pages,
     l2: L2,
     /// The last invalidation of each cache in front of L2.
-    invalidated: [Moment; 4],
+    invalidated: [Moment; 5],
     /// The last flush of each cache of colour and depth targets.
     flushed: [Time; 4],
     /// `true` if reads give the bytes that caches hold.
@@ -63,12 +63,8 @@ impl Model {
 
     /// Executes operations on caches, as an event.
     pub(super) fn operate(&mut self, at: Moment, fronts: FrontCaches, writes_back: bool, invalidates: bool) {
-        for (index, cache) in
-            [FrontCaches::VECTOR, FrontCaches::SCALAR, FrontCaches::INSTRUCTIONS, FrontCaches::ARRAY].iter().enumerate()
-        {
-            if fronts.contains(*cache) {
-                self.invalidated[index] = at;
-            }
+        for cache in fronts.iter() {
+            self.invalidated[cache.bits().trailing_zeros() as usize] = at;
         }
         if writes_back {
             self.l2.written_back = at;
@@ -133,6 +129,10 @@ impl Model {
                         None
                     }
                 };
+                if by.front == Some(Front::Metadata) {
+                    // Shaders write metadata through its cache.
+                    front::drop_line(page, Front::Metadata, piece.line);
+                }
                 order::wrote(page, piece, changed, by, log);
                 targets::wrote(page, piece, changed, by);
                 if let (None, Some((at, finding))) = (found, one.or(other)) {
@@ -166,7 +166,7 @@ impl Model {
 /// Checks a read of bytes in a line, and fills the caches on its way.
 fn read_line(
     page: &mut Page,
-    (l2, invalidated, bites): (&L2, &[Moment; 4], bool),
+    (l2, invalidated, bites): (&L2, &[Moment; 5], bool),
     ((bo, number), piece, tag): ((&Arc<Bo>, usize), Piece, Tag),
     data: &mut [u8],
     (by, log): (&By, &Log),

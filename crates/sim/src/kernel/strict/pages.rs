@@ -29,6 +29,8 @@ pub(super) enum Front {
     Instructions,
     /// GL1 of GFX10 to GFX11.5, behind the three others.
     Array,
+    /// The cache of compression metadata of GFX9 to GFX11.5.
+    Metadata,
 }
 
 /// The tag of a page in caches in front of L2: its address space and its address.
@@ -105,7 +107,7 @@ pub(super) struct InTargets {
 /// A page of a BO.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Page {
-    pub(super) fronts: [Option<Box<Copies>>; 4],
+    pub(super) fronts: [Option<Box<Copies>>; 5],
     pub(super) l2: Option<Box<Held>>,
     /// A copy for each of [`TargetCaches`](crate::gpu::TargetCaches).
     pub(super) targets: [Option<Box<InTargets>>; 4],

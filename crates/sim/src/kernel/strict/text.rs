@@ -104,6 +104,8 @@ fn name(cache: Cache, level: GfxLevel) -> &'static str {
         Cache::Front(Front::Scalar) => "the scalar cache",
         Cache::Front(Front::Instructions) => "the instruction cache",
         Cache::Front(Front::Array) => "GL1",
+        Cache::Front(Front::Metadata) if is_new => "GLM (the cache of metadata)",
+        Cache::Front(Front::Metadata) => "the cache of metadata",
     }
 }
 
@@ -118,6 +120,8 @@ fn invalidation(front: Front, level: GfxLevel) -> &'static str {
         Front::Instructions if is_new => "GLI_INV",
         Front::Instructions => "SH_ICACHE_ACTION",
         Front::Array => "GL1_INV",
+        Front::Metadata if is_new => "GLM_INV with GLM_WB",
+        Front::Metadata => "TC_ACTION with TC_MD_ACTION",
     }
 }
 
@@ -125,6 +129,6 @@ fn invalidation(front: Front, level: GfxLevel) -> &'static str {
 fn needed_by(front: Front) -> &'static str {
     match front {
         Front::Instructions => "radv_update_preamble_cs",
-        Front::Vector | Front::Scalar | Front::Array => "radv_dst_access_flush",
+        Front::Vector | Front::Scalar | Front::Array | Front::Metadata => "radv_dst_access_flush",
     }
 }

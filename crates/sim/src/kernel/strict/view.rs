@@ -175,6 +175,8 @@ impl<'a> Checked<'a> {
             Client::Instructions => Front::Instructions,
             Client::Vector | Client::Packet | Client::Indices | Client::Targets => Front::Vector,
         };
+        let has_metadata_cache = (GfxLevel::Gfx9..=GfxLevel::Gfx11_5).contains(&self.level());
+        let is_metadata = in_shaders && client == Client::Vector && reach == Reach::Metadata && has_metadata_cache;
         let (reads, writes) = self.bypasses.get();
         let bypasses = !in_shaders && if is_write { writes } else { reads };
         let is_wide = matches!(reach, Reach::Device | Reach::System);
@@ -186,7 +188,7 @@ impl<'a> Checked<'a> {
             bypasses,
             near: is_wide_load.then_some((front, has_array)),
             as_if: None,
-            front: (is_near && reach == Reach::Unit).then_some(front),
+            front: if is_metadata { Some(Front::Metadata) } else { (is_near && reach == Reach::Unit).then_some(front) },
             through_array: is_near && has_array,
             vm: self.vm,
             is_atomic: is_update || in_shaders && !is_fixed && matches!(reach, Reach::Device | Reach::System),

@@ -7,7 +7,7 @@ use std::time::Duration;
 use amdgpu_hw::GfxLevel;
 use amdgpu_isa::{WaveSize, assemble};
 use amdgpu_registers::named;
-use amdgpu_sim::{SimDevice, SimOptions, profile};
+use amdgpu_sim::{SimDevice, SimOptions, Strictness, profile};
 use amdgpu_uapi::Errno;
 use amdgpu_winsys::winsys::Ip;
 
@@ -204,6 +204,46 @@ fn a_rectangle_fills_its_scissor_on_every_generation() {
             assert_eq!(pixel(&rig, x, y), expected, "{name}: {x},{y}");
         }
         assert_eq!((device.skipped_draws(), device.complaints()), (vec![], vec![]), "{name}");
+    }
+}
+
+#[test]
+fn an_argument_that_the_job_has_not_set_is_reported_where_a_shader_of_a_draw_reads_it() {
+    for name in ["pitcairn", "polaris10", "vega10", "navi10", "navi21", "navi31"] {
+        let level = profile(name).unwrap().gfx_level;
+        let is_ngg = level >= GfxLevel::Gfx11;
+        let (resources, argument, first) = if is_ngg {
+            ("SPI_SHADER_PGM_RSRC2_GS", "SPI_SHADER_USER_DATA_GS_0", "s8")
+        } else {
+            ("SPI_SHADER_PGM_RSRC2_VS", "SPI_SHADER_USER_DATA_VS_0", "s0")
+        };
+        let run = |reads: bool, is_set: bool| {
+            let options = SimOptions { strictness: Strictness::Report, ..reference() };
+            let device = SimDevice::new(profile(name).unwrap(), options);
+            let rig = Rig::new(&device);
+            // One argument for each.
+            let mut draw = Draw::new(level).with(resources, 1 << 1).with("SPI_SHADER_PGM_RSRC2_PS", 1 << 1);
+            if is_set {
+                draw = draw.with(argument, 0).with("SPI_SHADER_USER_DATA_PS_0", 0);
+            }
+            if reads {
+                draw.vertex.insert(0, format!("v_mov_b32_e32 v25, {first}"));
+                draw.pixel.insert(0, "v_mov_b32_e32 v2, s0".to_owned());
+            }
+            draw.run(&rig).unwrap();
+            assert_eq!(drawn(&rig), 16 * 8, "{name}");
+            let found = device.hazards().into_iter().filter(|report| report.missing.contains("UnsetArgument"));
+            found.map(|report| (report.later, report.missing)).collect::<Vec<_>>()
+        };
+        let found = run(true, false);
+        let registers: Vec<_> = found.iter().map(|(later, _)| later.split(' ').nth(5).unwrap_or_default()).collect();
+        assert_eq!(registers, [first, "s0"], "{name}: {found:?}");
+        for (later, missing) in found {
+            assert!(later.contains("v_mov_b32") && later.contains("DRAW_INDEX_AUTO"), "{name}: {later}");
+            assert!(missing.contains("radv_flush_descriptors"), "{name}: {missing}");
+        }
+        assert_eq!(run(true, true), [], "{name}");
+        assert_eq!(run(false, false), [], "{name}: nothing reads it");
     }
 }
 

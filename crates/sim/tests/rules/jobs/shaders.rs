@@ -9,7 +9,9 @@ use std::{
 
 use amdgpu_hw::GfxLevel;
 use amdgpu_isa::{WaveSize, assemble};
-use amdgpu_sim::{LockupTimeout, ShaderWatch, SimDevice, SimOptions, TracedWaves, profile, shader_log};
+use amdgpu_sim::{
+    HazardKind, LockupTimeout, ShaderWatch, SimDevice, SimOptions, Strictness, TracedWaves, profile, shader_log,
+};
 use amdgpu_uapi::Errno;
 use amdgpu_winsys::winsys::Ip;
 
@@ -32,7 +34,12 @@ fn dispatch(rig: &Rig, ip: Ip, wave: WaveSize, (program, groups): (&[&str], u32)
 }
 
 /// The same with machine code.
-fn run(rig: &Rig, ip: Ip, wave: WaveSize, (words, groups): (&[u32], u32), target: u64) -> Result<(), Errno> {
+fn run(rig: &Rig, ip: Ip, wave: WaveSize, program: (&[u32], u32), target: u64) -> Result<(), Errno> {
+    run_with(rig, ip, wave, program, &[target as u32, (target >> 32) as u32])
+}
+
+/// The same with two arguments, of which only the first ones are set.
+fn run_with(rig: &Rig, ip: Ip, wave: WaveSize, (words, groups): (&[u32], u32), arguments: &[u32]) -> Result<(), Errno> {
     for (at, word) in words.iter().enumerate() {
         rig.poke(PROGRAM + 4 * at as u64, *word);
     }
@@ -43,7 +50,10 @@ fn run(rig: &Rig, ip: Ip, wave: WaveSize, (words, groups): (&[u32], u32), target
     // 8 VGPRs, denormals of 16 and 64 bits; two user registers and the group's number.
     stream.extend([0xc002_7602, 0x212, 1 | 0xc0 << 12, 2 << 1 | 1 << 7]);
     stream.extend([0xc003_7602, 0x207, 64, 1, 1]);
-    stream.extend([0xc002_7602, 0x240, target as u32, (target >> 32) as u32]);
+    if !arguments.is_empty() {
+        stream.extend([0xc000_7602 | (arguments.len() as u32) << 16, 0x240]);
+        stream.extend(arguments);
+    }
     stream.extend([0xc003_1502, groups, 1, 1, initiator]);
     let number = rig.run(ip, 0, &stream).unwrap();
     rig.finish(ip, 0, number)
@@ -66,6 +76,64 @@ fn a_dispatch_computes_on_the_memory_of_its_job_on_every_ring_and_in_both_wave_s
         }
     }
     assert_eq!(device.complaints(), Vec::<String>::new());
+}
+
+#[test]
+fn an_argument_that_the_job_has_not_set_is_reported_where_a_dispatch_reads_it() {
+    let words = |line: &str| {
+        let lines = [line, "s_endpgm"].map(|line| assemble(GfxLevel::Gfx10_3, WaveSize::Wave64, line).unwrap());
+        lines.iter().flat_map(|line| line.dwords().to_vec()).collect::<Vec<_>>()
+    };
+    for ip in [Ip::Gfx, Ip::Compute] {
+        let device =
+            SimDevice::new(profile("navi21").unwrap(), SimOptions { strictness: Strictness::Report, ..reference() });
+        let rig = Rig::new(&device);
+        let found = |line: &str, arguments: &[u32]| {
+            let before = device.hazards().len();
+            run_with(&rig, ip, WaveSize::Wave64, (&words(line), 1), arguments).unwrap();
+            let new = device.hazards().into_iter().skip(before);
+            let about = new.filter(|report| report.kind == HazardKind::Instruction);
+            about.map(|report| (report.later, report.missing)).collect::<Vec<_>>()
+        };
+        assert_eq!(found("v_mov_b32_e32 v1, s1", &[1, 2]), [], "{ip:?}: set");
+        let unset = found("v_mov_b32_e32 v1, s1", &[1]);
+        let [(later, missing)] = &unset[..] else { panic!("{ip:?}, set by an earlier job alone: {unset:?}") };
+        assert!(later.contains("v_mov_b32") && later.contains("DISPATCH_DIRECT"), "{later}");
+        assert!(missing.contains("UnsetArgument") && missing.contains("radv_emit_compute_shader"), "{missing}");
+        assert_eq!(found("v_mov_b32_e32 v1, s0", &[1]), [], "{ip:?}: another one");
+        assert_eq!(found("s_mov_b32 s1, 0", &[1]), [], "{ip:?}: overwritten");
+        assert_eq!(found("v_mov_b32_e32 v1, s2", &[]), [], "{ip:?}: what the hardware sets");
+    }
+}
+
+#[test]
+fn reports_are_the_same_for_any_number_of_shader_threads() {
+    // Both arguments are not set, and nothing waits for the load.
+    let program = [
+        "v_mov_b32_e32 v1, s1",
+        "v_mov_b32_e32 v2, s0",
+        "global_load_dword v3, v2, s[0:1]",
+        "v_mov_b32_e32 v4, v3",
+        "s_endpgm",
+    ];
+    let words =
+        program.iter().flat_map(|line| assemble(GfxLevel::Gfx10_3, WaveSize::Wave64, line).unwrap().dwords().to_vec());
+    let words: Vec<_> = words.collect();
+    let reports = |shader_threads: usize| {
+        let options = SimOptions { strictness: Strictness::Report, shader_threads, strict: false, ..reference() };
+        let device = SimDevice::new(profile("navi21").unwrap(), options);
+        let rig = Rig::new(&device);
+        for ip in [Ip::Gfx, Ip::Compute] {
+            run_with(&rig, ip, WaveSize::Wave64, (&words, 100), &[]).unwrap();
+        }
+        device.hazards().iter().map(|report| report.to_json()).collect::<Vec<_>>()
+    };
+    let alone = reports(1);
+    assert!(alone.iter().filter(|line| line.contains("UnsetArgument")).count() >= 2, "{alone:#?}");
+    assert!(alone.iter().any(|line| line.contains("MissingWait")), "{alone:#?}");
+    for threads in [2, 4] {
+        assert_eq!(reports(threads), alone, "{threads} threads");
+    }
 }
 
 #[test]

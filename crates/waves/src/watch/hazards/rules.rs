@@ -147,7 +147,7 @@ pub(super) static LDS_TO_BARRIER: HazardRule = rule(
 pub(super) static UNSET_ARGUMENT: HazardRule = rule(
     "UnsetArgument",
     "an instruction reads an argument whose register the job has not set, so that it has the value of another job",
-    "a write of COMPUTE_USER_DATA in the same submission",
+    "a write of that register in the same submission",
     (Gfx6, Gfx12),
 );
 

@@ -31,6 +31,11 @@ pub(super) trait Space {
     fn store_unseen(&mut self, address: u64, data: &[u8]) {
         self.store(address, data);
     }
+
+    /// The accesses that follow are to compression metadata if it `is_metadata`, and to texels if not.
+    fn metadata(&mut self, is_metadata: bool) {
+        let _ = is_metadata;
+    }
 }
 
 /// Memory behind page tables.
@@ -75,6 +80,12 @@ impl<O: Observer> Space for Global<'_, O> {
     fn lane(&mut self, lane: usize) {
         if O::TOUCHED {
             self.observer.lane(lane);
+        }
+    }
+
+    fn metadata(&mut self, is_metadata: bool) {
+        if O::ON {
+            self.observer.metadata(is_metadata);
         }
     }
 

@@ -40,7 +40,9 @@ impl LastUnit {
             return Ok(Some((unit, state)));
         }
         let mut bytes = [0; 4];
+        space.metadata(true);
         space.load_unseen(unit.address, &mut bytes[..unit.bytes.into()]);
+        space.metadata(false);
         // The texels of a block are read and written after its state is known.
         fence(Ordering::Acquire);
         let state = coding.state(u32::from_le_bytes(bytes) >> unit.bit, image.format.plain)?;
@@ -109,7 +111,9 @@ impl LastUnit {
         }
         // A thread that finds the block plain finds its texels filled, and a stored texel makes the plain block visible.
         fence(Ordering::Release);
+        space.metadata(true);
         space.store_unseen(unit.address, &[DccCode::PLAIN; 4][..unit.bytes.into()]);
+        space.metadata(false);
         fence(Ordering::Release);
         self.0 = Some((unit, State::Plain));
         Ok(())

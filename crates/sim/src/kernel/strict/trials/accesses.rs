@@ -254,6 +254,7 @@ impl Accesses {
             (Front::Scalar, FrontCaches::SCALAR),
             (Front::Instructions, FrontCaches::INSTRUCTIONS),
             (Front::Array, FrontCaches::ARRAY),
+            (Front::Metadata, FrontCaches::METADATA),
         ]
         .into_iter()
         .any(|(front, bits)| has(Lost::Front(bits.bits())) && self.is_old_in_front(pair, (front, bits), trial))
@@ -293,7 +294,9 @@ impl Accesses {
         if front == Front::Array && later.front.is_some_and(|front| self.hits(pair, front)) {
             return false;
         }
-        pair.differs(|access| access.time == later.time)
+        // Shaders write metadata through its cache.
+        let is_through = |access: &Access| front == Front::Metadata && access.front == Some(Front::Metadata);
+        pair.differs(|access| access.time == later.time || is_through(access))
             && self.are_lost(pair, trial, |operation| operation.fronts.contains(bits))
     }
 
@@ -303,6 +306,7 @@ impl Accesses {
             Front::Vector => FrontCaches::VECTOR,
             Front::Scalar => FrontCaches::SCALAR,
             Front::Instructions => FrontCaches::INSTRUCTIONS,
+            Front::Metadata => FrontCaches::METADATA,
             Front::Array => return false,
         };
         let later = pair.later;
@@ -347,7 +351,7 @@ impl Accesses {
         let bits = match front {
             Front::Vector => FrontCaches::VECTOR,
             Front::Scalar => FrontCaches::SCALAR,
-            Front::Instructions | Front::Array => return false,
+            Front::Instructions | Front::Array | Front::Metadata => return false,
         };
         earlier.front == Some(front)
             && earlier.vm == later.vm
