@@ -178,15 +178,15 @@ impl QueueTrace {
         let unfinished = queue.in_flight.first_unfinished(done);
         Self {
             context: queue.context.id(),
-            ip: queue.ring.ip,
-            ring: queue.ring.index,
+            ip: queue.ip,
+            ring: queue.ring,
             done,
             submitted: queue.in_flight.last(),
             progress: breadcrumbs.map(Breadcrumbs::progress),
             state,
             excerpt: unfinished.and_then(|Unfinished { sequence, lists }| {
                 let map = queue.device().va_map();
-                Excerpt::of(queue.ring.target, sequence, &lists, breadcrumbs, map)
+                Excerpt::of(queue.target, sequence, &lists, breadcrumbs, map)
             }),
         }
     }

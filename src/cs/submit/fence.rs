@@ -41,8 +41,8 @@ pub struct Fence {
 impl fmt::Debug for Fence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Fence")
-            .field("ip", &self.state.ring.ip)
-            .field("ring", &self.state.ring.index)
+            .field("ip", &self.state.ip)
+            .field("ring", &self.state.ring)
             .field("sequence", &self.sequence)
             .finish_non_exhaustive()
     }
@@ -122,7 +122,7 @@ impl Fence {
     ///
     /// [`winsys::Error`](WinsysError) if the kernel refuses or the job was lost.
     pub fn to_syncobj(&self) -> Result<Syncobj, WinsysError> {
-        self.state.context.fence_to_syncobj(self.state.ring.ip, self.state.ring.index, self.sequence)
+        self.state.context.fence_to_syncobj(self.state.ip, self.state.ring, self.sequence)
     }
 
     /// Creates a sync file: a descriptor that is readable when the submission has completed, and that other drivers and processes
@@ -132,7 +132,7 @@ impl Fence {
     ///
     /// [`winsys::Error`](WinsysError) if the kernel refuses or the job was lost.
     pub fn to_sync_file(&self) -> Result<OwnedFd, WinsysError> {
-        self.state.context.fence_to_sync_file(self.state.ring.ip, self.state.ring.index, self.sequence)
+        self.state.context.fence_to_sync_file(self.state.ip, self.state.ring, self.sequence)
     }
 
     /// Creates a fence with a descriptor for an event loop.

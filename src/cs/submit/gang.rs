@@ -69,7 +69,7 @@ impl Gang {
         let page = MarkerPage::new(leader.device())?;
         let start = |at: usize| page.at(marks(at)[0]);
         let done = |at: usize| page.at(marks(at)[1]);
-        let record = |queue: &QueueState, steps: &[Step]| marker::record(queue.device(), queue.ring.target, steps);
+        let record = |queue: &QueueState, steps: &[Step]| marker::record(queue.device(), queue.target, steps);
         let all = 0..followers.len();
         let begin: Vec<_> = all.clone().map(|at| Step::Store(start(at), 1)).collect();
         let end: Vec<_> = all.flat_map(|at| [Step::WaitFor(done(at), 1), Step::Store(done(at), 0)]).collect();
@@ -148,7 +148,7 @@ impl Gang {
             })
             .collect();
         let members: Vec<_> =
-            self.followers.iter().zip(&shares).map(|(follower, share)| (&follower.ring, &share[..])).collect();
+            self.followers.iter().zip(&shares).map(|(follower, share)| (&**follower, &share[..])).collect();
         let lists = around(self.handshake.last(), submission.lists.iter().copied());
         let sets: Vec<_> = [&self.resident].into_iter().chain(submission.sets.iter().copied()).collect();
         let sequence = self.leader.submit(&members, &Submission { lists: &lists, sets: &sets, ..*submission })?;

@@ -3,7 +3,7 @@
 use super::{
     in_flight::InFlight,
     listing::{Request, no_memory},
-    plan::{Plan, Ring},
+    plan::Plan,
     state::QueueState,
 };
 use crate::{
@@ -16,7 +16,7 @@ impl QueueState {
     /// Submits lists to this queue and, for a gang, to those of its other members. Returns the sequence number of the last call.
     pub(super) fn submit(
         &self,
-        gang_members: &[(&Ring, &[&CommandList])],
+        gang_members: &[(&Self, &[&CommandList])],
         submission: &Submission<'_>,
     ) -> Result<u64, SubmitError> {
         let request = Request { queue: self, gang_members, submission };
@@ -51,7 +51,7 @@ impl QueueState {
 
     #[cold]
     fn trace(&self, sequence: u64) {
-        tracing::trace!(ip = %self.ring.ip, ring = self.ring.index, sequence, "submitted");
+        tracing::trace!(ip = %self.ip, ring = self.ring, sequence, "submitted");
     }
 
     /// Makes sync objects signal when the last submission has completed. Returns its sequence number.
@@ -60,11 +60,8 @@ impl QueueState {
             self.own("sync object", signal.syncobj.device())?;
         }
         let last = self.in_flight.last();
-        let fence = if self.has_reached(last) {
-            None
-        } else {
-            Some(self.context.fence_to_syncobj(self.ring.ip, self.ring.index, last)?)
-        };
+        let fence =
+            if self.has_reached(last) { None } else { Some(self.context.fence_to_syncobj(self.ip, self.ring, last)?) };
         for SyncPoint { syncobj, point } in signals {
             match (&fence, point) {
                 (Some(fence), _) => syncobj.transfer(*point, fence, 0)?,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{
     batch,
     in_flight::{InFlight, Resource},
-    plan::{Plan, Ring},
+    plan::Plan,
     state::QueueState,
 };
 use crate::{
@@ -23,7 +23,7 @@ const IB_PRIORITY: u32 = 31;
 pub(super) struct Request<'a> {
     pub(super) queue: &'a QueueState,
     /// The other queues of a gang, each with the lists that run on it in the same call.
-    pub(super) gang_members: &'a [(&'a Ring, &'a [&'a CommandList])],
+    pub(super) gang_members: &'a [(&'a QueueState, &'a [&'a CommandList])],
     pub(super) submission: &'a Submission<'a>,
 }
 
@@ -132,7 +132,7 @@ impl Request<'_> {
         let Submission { is_secure, is_preemptible, .. } = *self.submission;
         let mut flags = IbFlags::empty();
         flags.set(IbFlags::SECURE, is_secure);
-        flags.set(IbFlags::PREEMPT, is_preemptible && self.queue.ring.ip == Ip::Gfx);
+        flags.set(IbFlags::PREEMPT, is_preemptible && self.queue.ip == Ip::Gfx);
         flags
     }
 
@@ -151,19 +151,23 @@ impl Request<'_> {
     /// Returns an error if a list belongs to another device or ring, or if the device does not support encrypted memory and the
     /// submission needs it.
     fn check_lists(&self) -> Result<(), SubmitError> {
-        let check = |ring: &Ring, list: &CommandList| {
+        let check = |queue: &QueueState, list: &CommandList| {
             if !list.recorded().is_of(self.queue.device()) {
                 return Err(foreign("command list"));
             }
             let recorded = list.target();
-            if recorded == ring.target { Ok(()) } else { Err(SubmitError::WrongQueue { recorded, queue: ring.target }) }
+            if recorded == queue.target {
+                Ok(())
+            } else {
+                Err(SubmitError::WrongQueue { recorded, queue: queue.target })
+            }
         };
-        for (ring, lists) in self.gang_members {
-            lists.iter().try_for_each(|list| check(ring, list))?;
+        for (queue, lists) in self.gang_members {
+            lists.iter().try_for_each(|list| check(queue, list))?;
         }
-        self.submission.lists.iter().try_for_each(|list| check(&self.queue.ring, list))?;
+        self.submission.lists.iter().try_for_each(|list| check(self.queue, list))?;
         if let Some(preambles) = self.submission.preambles {
-            preambles.lists().try_for_each(|list| check(&self.queue.ring, list))?;
+            preambles.lists().try_for_each(|list| check(self.queue, list))?;
         }
         if self.submission.is_secure && !self.queue.device().info().capabilities.contains(Capabilities::TMZ) {
             return Err(WinsysError::Unsupported { feature: Feature::EncryptedMemory }.into());
@@ -202,15 +206,17 @@ impl Request<'_> {
     /// Lists the IBs of each call in order, including preambles and postambles.
     fn list_ibs(&self, plan: &mut Plan) -> Result<(), SubmitError> {
         let Plan { ibs, calls, .. } = plan;
-        let (submission, ring, flags) = (self.submission, &self.queue.ring, self.flags());
+        let (submission, queue, flags) = (self.submission, self.queue, self.flags());
         ibs.clear();
         calls.clear();
-        for (ring, lists) in self.gang_members {
+        let too_long =
+            |queue: &QueueState, ibs, limit| SubmitError::GangTooLong { ip: queue.ip, ring: queue.ring, ibs, limit };
+        for (queue, lists) in self.gang_members {
             let start = ibs.len();
-            lists.iter().try_for_each(|list| ring.list(list, flags, ibs))?;
-            let (count, limit) = (ibs.len() - start, ring.most_ibs);
-            if count > limit {
-                return Err(SubmitError::GangTooLong { ip: ring.ip, ring: ring.index, ibs: count, limit });
+            lists.iter().try_for_each(|list| queue.list(list, flags, ibs))?;
+            let count = ibs.len() - start;
+            if count > queue.most_ibs {
+                return Err(too_long(queue, count, queue.most_ibs));
             }
         }
         let followers = ibs.len();
@@ -218,24 +224,19 @@ impl Request<'_> {
         let before = |index| preambles.map_or(&[][..], |all| all.before(index, submission.has_waits()));
         let after = preambles.map_or(&[][..], |all| all.after());
         let around = |index| before(index).len() + after.len();
-        let per_call = ring.most_ibs.min(MAX_IBS_PER_CALL.saturating_sub(followers));
+        let per_call = queue.most_ibs.min(MAX_IBS_PER_CALL.saturating_sub(followers));
         let limits = CallLimits { per_call, around_first: around(0), around_further: around(1) };
         let lengths = submission.lists.iter().map(|list| list.submitted_ibs().len());
-        let mut recorded = submission.lists.iter().flat_map(|list| ring.ibs(list, flags));
+        let mut recorded = submission.lists.iter().flat_map(|list| queue.ibs(list, flags));
         for call in batch::plan(lengths.clone(), limits)? {
             if !self.gang_members.is_empty() && !call.is_last {
-                return Err(SubmitError::GangTooLong {
-                    ip: ring.ip,
-                    ring: ring.index,
-                    ibs: lengths.sum(),
-                    limit: per_call,
-                });
+                return Err(too_long(queue, lengths.sum(), per_call));
             }
             let start = if call.index == 0 { 0 } else { ibs.len() };
-            before(call.index).iter().try_for_each(|list| ring.list(list, flags, ibs))?;
+            before(call.index).iter().try_for_each(|list| queue.list(list, flags, ibs))?;
             host_memory::reserve(ibs, call.ibs.len()).map_err(no_memory)?;
             ibs.extend(recorded.by_ref().take(call.ibs.len()));
-            after.iter().try_for_each(|list| ring.list(list, flags, ibs))?;
+            after.iter().try_for_each(|list| queue.list(list, flags, ibs))?;
             if let Some(last) = ibs.last_mut() {
                 last.flags |= (flags & IbFlags::PREEMPT).bits();
             }
@@ -264,11 +265,11 @@ impl Request<'_> {
     }
 }
 
-impl Ring {
+impl QueueState {
     /// Returns the IBs of a list as chunks for the kernel.
     fn ibs(&self, list: &CommandList, flags: IbFlags) -> impl ExactSizeIterator<Item = CsChunkIb> {
         let flags = flags & IbFlags::SECURE;
-        let (ip_type, ring) = (self.ip.raw(), self.index);
+        let (ip_type, ring) = (self.ip.raw(), self.ring);
         list.submitted_ibs().map(move |(va, dwords)| CsChunkIb {
             pad: 0,
             flags: flags.bits(),

@@ -12,21 +12,11 @@ use std::{
 
 use super::bo_list::BoListBuilder;
 use crate::{
-    cs::{CommandList, Target},
+    cs::CommandList,
     host_memory::{NoHostMemory, extend},
     uapi::{CsChunkDep, CsChunkIb, CsChunkSyncobj, IbFlags},
-    winsys::{ChunkScratch, Event, Ip},
+    winsys::{ChunkScratch, Event},
 };
-
-/// The kernel ring that a queue submits to.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::cs) struct Ring {
-    pub(in crate::cs) ip: Ip,
-    pub(in crate::cs) index: u32,
-    pub(in crate::cs) target: Target,
-    /// The maximum number of IBs in one call.
-    pub(super) most_ibs: usize,
-}
 
 /// The kernel calls of a submission, in containers that later submissions reuse.
 #[derive(Debug, Default)]

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use super::{
     in_flight::InFlightList,
-    plan::Ring,
     state::{QueueEnd, QueueState},
 };
 use crate::{
@@ -100,9 +99,10 @@ impl Queue {
         }
         let context = context.clone();
         let most_ibs = device.info().max_ibs.get(ip.index()).map_or(1, |&most| most.max(1) as usize);
-        let ring = Ring { ip, index: ring, target, most_ibs: most_ibs.min(MAX_IBS_PER_CALL) };
+        let most_ibs = most_ibs.min(MAX_IBS_PER_CALL);
         let in_flight = InFlightList::default();
-        let state = room.fill(QueueState { context, ring, options, acquires, user_fence, in_flight });
+        let state =
+            room.fill(QueueState { context, ip, ring, target, most_ibs, options, acquires, user_fence, in_flight });
         let end = room_for_end.fill(QueueEnd::new(Arc::clone(&state)));
         Ok(Self { state, end })
     }
@@ -114,13 +114,13 @@ impl Queue {
 
     /// Returns the IP of the queue.
     pub fn ip(&self) -> Ip {
-        self.state.ring.ip
+        self.state.ip
     }
 
     /// Returns the ring index of the queue in its context. It does not identify a hardware ring: the kernel moves an idle queue to
     /// the least busy ring of its IP and priority (Linux 6.12 `sched_entity.c`, `drm_sched_entity_select_rq`).
     pub fn ring(&self) -> u32 {
-        self.state.ring.index
+        self.state.ring
     }
 
     /// Returns the kind of hardware queue.
@@ -130,7 +130,7 @@ impl Queue {
 
     /// Returns the ring and generation for which streams must be recorded.
     pub fn target(&self) -> Target {
-        self.state.ring.target
+        self.state.target
     }
 
     /// Returns the context of the queue.
@@ -177,7 +177,7 @@ impl Queue {
     fn submit_nothing(&self, submission: &Submission<'_>) -> Result<u64, SubmitError> {
         let has_work = submission.memory.binding_count() > 0 || !submission.sets.is_empty();
         if submission.has_waits() {
-            let idle = marker::record(self.state.device(), self.state.ring.target, &[])?;
+            let idle = marker::record(self.state.device(), self.state.target, &[])?;
             return self.state.submit(&[], &Submission { lists: &[&idle], ..*submission });
         }
         if submission.signals.is_empty() || has_work {

@@ -32,16 +32,12 @@ use crate::{
 ///
 /// A `Queues` is a handle: a clone refers to the same queues.
 #[derive(Clone, Debug)]
-pub struct Queues(Arc<QueuesState>);
-
-/// The state shared by all handles.
-#[derive(Debug)]
-struct QueuesState {
+pub struct Queues {
     context: Context,
     options: QueueOptions,
     /// The queues by IP and ring. A hash table would leak its other queues if the drop of one panics.
-    made: Mutex<BTreeMap<(u32, u32), Queue>>,
-    turns: [AtomicUsize; 10],
+    made: Arc<Mutex<BTreeMap<(u32, u32), Queue>>>,
+    turns: Arc<[AtomicUsize; 10]>,
 }
 
 impl Queues {
@@ -53,13 +49,13 @@ impl Queues {
     /// Creates the set of queues of a context, all of which get the same options. No queue is created yet.
     pub fn with_options(context: &Context, options: QueueOptions) -> Self {
         let (made, turns) = Default::default();
-        Self(Arc::new(QueuesState { context: context.clone(), options, made, turns }))
+        Self { context: context.clone(), options, made, turns }
     }
 
     /// Returns the number of queues of an IP, one for each ring that the kernel reports: at most one graphics, four compute and
     /// two copy rings (Linux 6.12 `amdgpu_kms.c`, `amdgpu_hw_ip_info`).
     pub fn rings(&self, ip: Ip) -> u32 {
-        self.0.context.device().info().ring_count(ip)
+        self.context.device().info().ring_count(ip)
     }
 
     /// Returns the queue of a ring, and creates it on the first call.
@@ -68,11 +64,11 @@ impl Queues {
     ///
     /// The errors of [`Queue::new`].
     pub fn get(&self, ip: Ip, ring: u32) -> Result<Queue, QueueError> {
-        let mut made = self.0.made.lock();
+        let mut made = self.made.lock();
         if let Some(queue) = made.get(&(ip.raw(), ring)) {
             return Ok(queue.clone());
         }
-        let queue = Queue::with_options(&self.0.context, ip, ring, self.0.options)?;
+        let queue = Queue::with_options(&self.context, ip, ring, self.options)?;
         made.insert((ip.raw(), ring), queue.clone());
         Ok(queue)
     }
@@ -87,7 +83,7 @@ impl Queues {
         if rings == 0 {
             return Err(QueueError::NoSuchRing { ip, ring: 0, rings: 0 });
         }
-        let turn = self.0.turns.get(ip.index()).map_or(0, |turn| turn.fetch_add(1, Ordering::Relaxed));
+        let turn = self.turns.get(ip.index()).map_or(0, |turn| turn.fetch_add(1, Ordering::Relaxed));
         self.get(ip, count(turn % rings))
     }
 
@@ -102,11 +98,11 @@ impl Queues {
 
     /// Returns the queues created so far, ordered by IP and ring.
     pub fn made(&self) -> Vec<Queue> {
-        self.0.made.lock().values().cloned().collect()
+        self.made.lock().values().cloned().collect()
     }
 
     /// Returns the context of the queues.
     pub fn context(&self) -> &Context {
-        &self.0.context
+        &self.context
     }
 }

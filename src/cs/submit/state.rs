@@ -8,18 +8,23 @@ use std::{
     time::Duration,
 };
 
-use super::{in_flight::InFlightList, plan::Ring};
+use super::in_flight::InFlightList;
 use crate::{
-    cs::{Preambles, QueueOptions},
+    cs::{Preambles, QueueOptions, Target},
     uapi::{CsChunkDep, CsFence, Errno},
-    winsys::{Context, Deadline, Device, Error as WinsysError, UserFence},
+    winsys::{Context, Deadline, Device, Error as WinsysError, Ip, UserFence},
 };
 
 /// The state that the handles of a queue and its fences share.
 #[derive(Debug)]
 pub(in crate::cs) struct QueueState {
     pub(in crate::cs) context: Context,
-    pub(in crate::cs) ring: Ring,
+    pub(in crate::cs) ip: Ip,
+    /// The index of its kernel ring.
+    pub(in crate::cs) ring: u32,
+    pub(in crate::cs) target: Target,
+    /// The maximum number of IBs in one call.
+    pub(super) most_ibs: usize,
     pub(super) options: QueueOptions,
     /// The preambles of submissions that have none of their own. Neither plans nor entries refer to them: they live as long as
     /// both, and the kernel keeps their memory for the jobs that it has accepted.
@@ -53,7 +58,7 @@ impl QueueState {
 
     /// Waits for a submission in the kernel, even if its sequence number has been written.
     pub(super) fn ask(&self, sequence: u64, deadline: Deadline) -> Result<bool, WinsysError> {
-        let is_done = self.context.wait(self.ring.ip, self.ring.index, sequence, deadline);
+        let is_done = self.context.wait(self.ip, self.ring, sequence, deadline);
         if *is_done.as_ref().inspect_err(|error| self.note_loss(error)).unwrap_or(&false) {
             self.in_flight.retire_up_to(sequence);
         }
@@ -62,7 +67,7 @@ impl QueueState {
 
     /// Returns an error if the queue no longer works, with the kind of loss.
     pub(in crate::cs) fn check(&self) -> Result<(), WinsysError> {
-        self.context.check(self.ring.ip, self.ring.index).inspect_err(|error| self.note_loss(error))
+        self.context.check(self.ip, self.ring).inspect_err(|error| self.note_loss(error))
     }
 
     /// Marks the queue if an error reports lost work, and retires the submissions that have ended; the others are retired later.
@@ -110,13 +115,7 @@ impl QueueState {
     }
 
     pub(super) fn number(&self, sequence: u64) -> CsFence {
-        CsFence {
-            ctx_id: self.context.id(),
-            ip_type: self.ring.ip.raw(),
-            ip_instance: 0,
-            ring: self.ring.index,
-            seq_no: sequence,
-        }
+        CsFence { ctx_id: self.context.id(), ip_type: self.ip.raw(), ip_instance: 0, ring: self.ring, seq_no: sequence }
     }
 }
 
@@ -170,7 +169,7 @@ impl Drop for QueueEnd {
             state.wait_for_the_end(deadline);
         }
         state.forget_memory();
-        let (ip, ring) = (state.ring.ip, state.ring.index);
+        let (ip, ring) = (state.ip, state.ring);
         state.context.give_back_queue(ip, ring);
         match outcome {
             Ok(true) => {}
