@@ -9,7 +9,7 @@ use std::{
 };
 
 use amdgpu_winsys::uapi::{
-    Answered as _, Ctx, CtxStateAnswer, SCHED_OP_CONTEXT_PRIORITY_OVERRIDE, Sched, ctx_op, priority,
+    Answered as _, CsChunkDep, Ctx, CtxStateAnswer, SCHED_OP_CONTEXT_PRIORITY_OVERRIDE, Sched, ctx_op, priority,
 };
 use parking_lot::{Mutex, MutexGuard};
 
@@ -40,6 +40,22 @@ pub(super) struct Rings {
     pub(super) last: [u64; IPS * RINGS],
     /// The semaphores that the next submission of a ring waits for, the newest first; made when one is queued.
     pub(super) waiting: Vec<(usize, Arc<Semaphore>)>,
+}
+
+impl Rings {
+    /// Resets the semaphores that the next submission of a ring waits for, and returns what their signals stood for. After an error
+    /// the ring still waits for all of them.
+    ///
+    /// # Errors
+    ///
+    /// ENOMEM if there is no memory for the signals.
+    pub(super) fn take_signals(&mut self, ring: usize) -> Answer<Vec<CsChunkDep>> {
+        let mut signals = Vec::new();
+        signals.try_reserve_exact(self.waiting.len()).map_err(|_| Failure::NO_MEMORY)?;
+        let mine = self.waiting.extract_if(.., |&mut (waiting, _)| waiting == ring);
+        signals.extend(mine.filter_map(|(_, semaphore)| semaphore.reset()));
+        Ok(signals)
+    }
 }
 
 impl Context {
@@ -174,4 +190,64 @@ extern "C" fn amdgpu_cs_query_reset_state2(context: Handle<Context>, flags: Out<
         }
         Ok(())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        alloc::{GlobalAlloc, Layout, System},
+        cell::Cell,
+        ptr::null_mut,
+    };
+
+    use amdgpu_winsys::uapi::Errno;
+
+    use super::*;
+
+    thread_local! {
+        /// `true` while this thread gets no memory.
+        static HAS_NO_MEMORY: Cell<bool> = const { Cell::new(false) };
+    }
+
+    struct Failing;
+
+    // SAFETY: every call is passed on to the system's allocator unchanged, or answers that there is no memory.
+    unsafe impl GlobalAlloc for Failing {
+        unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+            if HAS_NO_MEMORY.get() {
+                return null_mut();
+            }
+            // SAFETY: the caller's promises are passed on unchanged.
+            unsafe { System.alloc(layout) }
+        }
+
+        unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+            // SAFETY: the caller's promises are passed on unchanged.
+            unsafe { System.dealloc(pointer, layout) }
+        }
+    }
+
+    #[global_allocator]
+    static ALLOCATOR: Failing = Failing;
+
+    #[test]
+    fn a_ring_still_waits_for_its_semaphores_if_there_is_no_memory_for_their_signals() {
+        let semaphores = [3, 5].map(|handle| {
+            let semaphore = Arc::new(Semaphore::default());
+            semaphore.state().signal = Some(CsChunkDep { handle, ..CsChunkDep::ZEROED });
+            semaphore.state().is_queued = true;
+            semaphore
+        });
+        let waiting = semaphores.iter().map(|semaphore| (1, Arc::clone(semaphore))).collect();
+        let mut rings = Rings { last: [0; IPS * RINGS], waiting };
+        HAS_NO_MEMORY.set(true);
+        let refused = rings.take_signals(1);
+        HAS_NO_MEMORY.set(false);
+        assert!(matches!(refused, Err(Failure::Negative(Errno::ENOMEM))));
+        assert!(rings.waiting.len() == 2 && semaphores.iter().all(|semaphore| semaphore.state().is_queued));
+        assert!(rings.take_signals(0).is_ok_and(|others| others.is_empty()));
+        let signals: Vec<u64> = rings.take_signals(1).unwrap_or_default().iter().map(|signal| signal.handle).collect();
+        assert_eq!((signals, rings.waiting.len()), (vec![3, 5], 0));
+        assert!(semaphores.iter().all(|semaphore| !semaphore.state().is_queued));
+    }
 }

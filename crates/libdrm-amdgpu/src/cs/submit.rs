@@ -95,12 +95,7 @@ fn submit_one(context: &Context, request: &CsRequest, requests: Items<CsRequest>
 
     // Until the kernel has answered, so that the sequence numbers of a ring are in order.
     let mut rings = context.rings();
-    let signals: Vec<_> = if rings.waiting.is_empty() {
-        Vec::new()
-    } else {
-        let mine = rings.waiting.extract_if(.., |&mut (waiting, _)| waiting == ring.index());
-        mine.filter_map(|(_, semaphore)| semaphore.reset()).collect()
-    };
+    let signals = rings.take_signals(ring.index())?;
     let others = [
         user_fence.as_ref().map(|fence: &CsChunkFence| chunk(chunk_id::FENCE, std::slice::from_ref(fence))),
         (!dependencies.is_empty()).then(|| chunk(chunk_id::DEPENDENCIES, dependencies)),
