@@ -13,7 +13,7 @@ use super::{
 };
 
 /// Number of items that are looked up without allocating memory for them.
-pub(crate) const FEW: usize = 16;
+pub(crate) const INLINE_CAPACITY: usize = 16;
 /// Maximum size of an array in bytes. A greater length indicates an uninitialized variable.
 const MOST_BYTES: usize = 1 << 30;
 

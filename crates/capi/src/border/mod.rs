@@ -23,7 +23,7 @@ pub(crate) use self::{
     contracted::{Contracted, Turn},
     entry::{entry, touch, value},
     failure::{Answer, Failure},
-    memory::{FEW, Out, array, array_mut, check_out, fill, put_unless_null, text},
+    memory::{INLINE_CAPACITY, Out, array, array_mut, check_out, fill, put_unless_null, text},
     object::{Handle, Shell, create, get, reference, release, shell},
     versioned::{Versioned, read, view, write},
 };

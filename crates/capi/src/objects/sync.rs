@@ -14,8 +14,8 @@ use super::{
     device::{DeviceState, agw_device, device, ownership},
 };
 use crate::border::{
-    AGW_ERROR_INVALID_EXTERNAL_HANDLE, AGW_TIMEOUT, Answer, FEW, Failure, Handle, Out, array, create, entry, get,
-    release, value, within,
+    AGW_ERROR_INVALID_EXTERNAL_HANDLE, AGW_TIMEOUT, Answer, Failure, Handle, INLINE_CAPACITY, Out, array, create,
+    entry, get, release, value, within,
 };
 
 /// A wait ends when the first point is signalled.
@@ -413,7 +413,7 @@ pub unsafe extern "C" fn agw_sync_wait(points: *const agw_sync_point, count: u32
         // SAFETY: the caller promises that `point.sync` is null, which is answered, or a sync object that nothing frees before this call
         // returns. The reference ends with the call, and until then the object is changed through its own cells only.
         let points = points.iter().map(|point| Ok((unsafe { named(point.sync, "points") }?.syncobj(), point.point)));
-        let points: SmallVec<[_; FEW]> = points.collect::<Answer<_>>()?;
+        let points: SmallVec<[_; INLINE_CAPACITY]> = points.collect::<Answer<_>>()?;
         let condition = if flags & AGW_WAIT_ANY != 0 { WaitFor::Any } else { WaitFor::All };
         match Syncobj::wait_points(&points, condition, until(flags)?, Deadline::at(deadline_ns))? {
             Some(_) => Ok(()),

@@ -13,7 +13,7 @@ use super::{
     stream::agw_stream,
 };
 use crate::{
-    border::{AGW_ERROR_PARTLY_SUBMITTED, Answer, FEW, Failure, Versioned, array},
+    border::{AGW_ERROR_PARTLY_SUBMITTED, Answer, Failure, INLINE_CAPACITY, Versioned, array},
     objects::{agw_bo, agw_residents, agw_sync_point, bo_body, residents, sync},
 };
 
@@ -96,20 +96,20 @@ unsafe impl Versioned for agw_submission {
 }
 
 /// The items of a submission, on the stack if there are only a few.
-pub(super) type Few<T> = SmallVec<[T; FEW]>;
+pub(super) type InlineVec<T> = SmallVec<[T; INLINE_CAPACITY]>;
 
 /// A submission with all its handles resolved. It is large, and therefore filled in place.
 #[derive(Default)]
 pub(super) struct Named<'a> {
-    pub(super) streams: Few<Closed<'a>>,
-    pub(super) initial: Few<Closed<'a>>,
-    pub(super) further: Few<Closed<'a>>,
-    pub(super) last: Few<Closed<'a>>,
-    pub(super) followers: Few<&'a Queue>,
-    pub(super) bos: Few<Binding>,
-    pub(super) sets: Few<&'a ResidencySet>,
-    pub(super) waits: Few<SyncPoint<'a>>,
-    pub(super) signals: Few<SyncPoint<'a>>,
+    pub(super) streams: InlineVec<Closed<'a>>,
+    pub(super) initial: InlineVec<Closed<'a>>,
+    pub(super) further: InlineVec<Closed<'a>>,
+    pub(super) last: InlineVec<Closed<'a>>,
+    pub(super) followers: InlineVec<&'a Queue>,
+    pub(super) bos: InlineVec<Binding>,
+    pub(super) sets: InlineVec<&'a ResidencySet>,
+    pub(super) waits: InlineVec<SyncPoint<'a>>,
+    pub(super) signals: InlineVec<SyncPoint<'a>>,
     pub(super) options: Options,
 }
 
@@ -147,7 +147,7 @@ impl Options {
 /// # Safety
 ///
 /// `start` is null or has `len` streams, each null, or neither destroyed nor changed for as long as `found` is used.
-unsafe fn lists(found: &mut Few<Closed<'_>>, start: *const *const agw_stream, len: u32, name: &str) -> Answer {
+unsafe fn lists(found: &mut InlineVec<Closed<'_>>, start: *const *const agw_stream, len: u32, name: &str) -> Answer {
     // SAFETY: the caller's promise.
     for &handle in unsafe { array(start, len, name) }? {
         // SAFETY: the caller's promise.
@@ -161,7 +161,7 @@ unsafe fn lists(found: &mut Few<Closed<'_>>, start: *const *const agw_stream, le
 /// # Safety
 ///
 /// `start` is null or has `len` BOs, each null or not freed.
-pub(super) unsafe fn bindings(found: &mut Few<Binding>, start: *const *const agw_bo, len: u32) -> Answer {
+pub(super) unsafe fn bindings(found: &mut InlineVec<Binding>, start: *const *const agw_bo, len: u32) -> Answer {
     // SAFETY: the caller's promise.
     for &bo in unsafe { array(start, len, "bos") }? {
         // SAFETY: the caller's promise.
@@ -176,7 +176,11 @@ pub(super) unsafe fn bindings(found: &mut Few<Binding>, start: *const *const agw
 ///
 /// `start` is null or has `len` sets, each null or not freed for as long as `found` is used.
 #[inline]
-pub(super) unsafe fn sets(found: &mut Few<&ResidencySet>, start: *const *const agw_residents, len: u32) -> Answer {
+pub(super) unsafe fn sets(
+    found: &mut InlineVec<&ResidencySet>,
+    start: *const *const agw_residents,
+    len: u32,
+) -> Answer {
     // SAFETY: the caller's promise.
     for &set in unsafe { array(start, len, "sets") }? {
         // SAFETY: the caller's promise.
@@ -192,7 +196,7 @@ pub(super) unsafe fn sets(found: &mut Few<&ResidencySet>, start: *const *const a
 /// `start` is null or has `len` points, whose sync objects are null or not freed for as long as `found` is used.
 #[inline(never)]
 pub(super) unsafe fn points(
-    found: &mut Few<SyncPoint<'_>>,
+    found: &mut InlineVec<SyncPoint<'_>>,
     start: *const agw_sync_point,
     len: u32,
     name: &str,

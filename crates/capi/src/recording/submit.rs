@@ -9,7 +9,7 @@ use amdgpu_winsys::{
 use super::{
     lists::Closed,
     queue::{AnyQueue, agw_queue, queue},
-    submission::{Few, Named, agw_submission, check_signals, of_call},
+    submission::{InlineVec, Named, agw_submission, check_signals, of_call},
     video_lists,
 };
 use crate::border::{Answer, entry, put_unless_null, view};
@@ -85,7 +85,7 @@ fn submit(queue: &Queue, named: &Named<'_>) -> Answer<u64> {
     while !streams.is_empty() {
         let is_first = sequence == 0;
         let (before, after) = (if is_first { &named.initial } else { &named.further }, &named.last);
-        let mut lists: Few<&CommandList> = own(queue, before).collect();
+        let mut lists: InlineVec<&CommandList> = own(queue, before).collect();
         let around = lists.iter().copied().chain(own(queue, after)).map(|list| list.submitted_ibs().len()).sum();
         let taken = fitting(streams, most_ibs(queue).saturating_sub(around));
         let (these, rest) = streams.split_at(taken);

@@ -11,7 +11,7 @@ use amdgpu_winsys::{
 use super::{
     numbered_user_queue::NumberedUserQueue,
     queue::{AnyQueue, QueueBody, agw_queue},
-    submission::{Few, Named, agw_submission, check_signals, of_call},
+    submission::{InlineVec, Named, agw_submission, check_signals, of_call},
 };
 use crate::{
     border::{Answer, Out, create, entry},
@@ -69,10 +69,10 @@ impl NumberedUserQueue {
             return Err(Self::unsupported());
         }
         check_signals(&self.device, &named.signals)?;
-        let waits: Few<_> = named.waits.iter().map(|wait| (wait.syncobj, wait.point)).collect();
+        let waits: InlineVec<_> = named.waits.iter().map(|wait| (wait.syncobj, wait.point)).collect();
         Syncobj::wait_points(&waits, WaitFor::All, Until::Signalled, Deadline::NEVER)?;
         let lists = [&named.initial, &named.streams, &named.last].into_iter().flatten();
-        let lists: Few<&CommandList> = lists.map(|list| list.list).collect();
+        let lists: InlineVec<&CommandList> = lists.map(|list| list.list).collect();
         let _turn = self.turn.lock();
         if !named.streams.is_empty() {
             self.start(&lists, &named)?;
@@ -85,9 +85,9 @@ impl NumberedUserQueue {
     /// Starts the lists of a submission, after the page tables contain all bindings so far.
     fn start(&self, lists: &[&CommandList], named: &Named<'_>) -> Answer {
         self.queue.wait_for_bindings(Deadline::NEVER)?;
-        let members: Few<_> = named.sets.iter().map(|set| set.snapshot()).collect();
+        let members: InlineVec<_> = named.sets.iter().map(|set| set.snapshot()).collect();
         let bos = named.bos.iter().map(|bo| bo as &dyn Resident);
-        let memory: Few<&dyn Resident> =
+        let memory: InlineVec<&dyn Resident> =
             bos.chain(members.iter().flat_map(|set| set.iter()).map(|bo| bo as &dyn Resident)).collect();
         let fence = self.queue.submit_keeping(lists, &memory, named.options.keep)?;
         self.retire();
@@ -103,7 +103,7 @@ impl NumberedUserQueue {
         let has_timelines = points.iter().any(|point| point.point > 0);
         let fence = if has_timelines { Some(Syncobj::new(&self.device, false)?) } else { None };
         let binary = points.iter().filter(|point| point.point == 0).map(|point| point.syncobj);
-        let signalled: Few<&Syncobj> = binary.chain(&fence).collect();
+        let signalled: InlineVec<&Syncobj> = binary.chain(&fence).collect();
         if !signalled.is_empty() {
             self.queue.signal(&signalled)?;
         }

@@ -9,7 +9,7 @@ use amdgpu_winsys::{
 use super::{
     lists::{Closed, any_list_of},
     open::List,
-    submission::{Few, Options, agw_submission, bindings, check_signals, of_call, points, sets},
+    submission::{InlineVec, Options, agw_submission, bindings, check_signals, of_call, points, sets},
     video_submission::Memory,
 };
 use crate::border::{Answer, Failure, array};
@@ -47,9 +47,10 @@ pub(super) unsafe fn submit(queue: &VideoQueue, submission: &agw_submission) -> 
     let streams = unsafe { array(submission.streams, submission.stream_count, "streams") }?;
     // SAFETY: the caller's promise.
     let closed = streams.iter().map(|&stream| unsafe { any_list_of(stream, "streams") });
-    let closed: Few<Closed<'_, List>> = closed.collect::<Answer<_>>()?;
-    let lists: Few<&VideoList> = closed.iter().map(|list| of_engine(list.list, queue)).collect::<Answer<_>>()?;
-    let (mut bos, mut named_sets, mut waits, mut signals) = (Few::new(), Few::new(), Few::new(), Few::new());
+    let closed: InlineVec<Closed<'_, List>> = closed.collect::<Answer<_>>()?;
+    let lists: InlineVec<&VideoList> = closed.iter().map(|list| of_engine(list.list, queue)).collect::<Answer<_>>()?;
+    let (mut bos, mut named_sets, mut waits, mut signals) =
+        (InlineVec::new(), InlineVec::new(), InlineVec::new(), InlineVec::new());
     // SAFETY: the caller's promise.
     unsafe { bindings(&mut bos, submission.bos, submission.bo_count) }?;
     // SAFETY: the caller's promise.
@@ -60,7 +61,7 @@ pub(super) unsafe fn submit(queue: &VideoQueue, submission: &agw_submission) -> 
     unsafe { points(&mut signals, submission.signals, submission.signal_count, "signals") }?;
     let memory = Memory { bos, sets: named_sets.iter().map(|set| set.snapshot()).collect() };
 
-    let (lists, ibs): (Few<&VideoList>, Few<VideoIb<'_>>) =
+    let (lists, ibs): (InlineVec<&VideoList>, InlineVec<VideoIb<'_>>) =
         lists.into_iter().filter_map(|list| Some((list, list.ib()?))).unzip();
     if ibs.is_empty() {
         return Ok(queue.signal(&waits, &signals)?);

@@ -6,7 +6,7 @@ use amdgpu_winsys::{
 };
 
 use super::{
-    submission::{Few, bindings, points, sets},
+    submission::{InlineVec, bindings, points, sets},
     video_queue::{agw_video_queue, video_queue},
 };
 use crate::{
@@ -73,8 +73,8 @@ unsafe impl Versioned for agw_video_submission {
 
 /// The memory of a submission: its BOs and the members of its sets.
 pub(super) struct Memory {
-    pub(super) bos: Few<Binding>,
-    pub(super) sets: Few<Residents>,
+    pub(super) bos: InlineVec<Binding>,
+    pub(super) sets: InlineVec<Residents>,
 }
 
 impl Resident for Memory {
@@ -117,15 +117,15 @@ pub unsafe extern "C" fn agw_video_queue_submit(
             let memory = &unsafe { bo_body(ib.bo) }?.binding;
             Ok(VideoIb { memory, offset: ib.offset, dwords: ib.dwords })
         };
-        let ibs: Few<_> = given.iter().map(ib).collect::<Answer<_>>()?;
-        let (mut bos, mut named_sets) = (Few::new(), Few::new());
+        let ibs: InlineVec<_> = given.iter().map(ib).collect::<Answer<_>>()?;
+        let (mut bos, mut named_sets) = (InlineVec::new(), InlineVec::new());
         // SAFETY: the caller promises that `submission.bos` has the stated length, and that it and the objects in it stay as they are
         // until this call returns, in which all references to them end.
         unsafe { bindings(&mut bos, submission.bos, submission.bo_count) }?;
         // SAFETY: the caller promises that `submission.sets` has the stated length, and that it and the objects in it stay as they are
         // until this call returns, in which all references to them end.
         unsafe { sets(&mut named_sets, submission.sets, submission.set_count) }?;
-        let (mut waits, mut signals) = (Few::new(), Few::new());
+        let (mut waits, mut signals) = (InlineVec::new(), InlineVec::new());
         // SAFETY: the caller promises that `submission.waits` has the stated length, and that it and the objects in it stay as they are
         // until this call returns, in which all references to them end.
         unsafe { points(&mut waits, submission.waits, submission.wait_count, "waits") }?;

@@ -83,7 +83,7 @@ pub(crate) fn reports(
     // A time beyond the clock's range is no limit.
     let until = Instant::now().checked_add(Duration::from_nanos(timeout));
     loop {
-        let told = device.faults.tell(device, |news, group| {
+        let reported = device.faults.notify(device, |news, group| {
             let info = match news {
                 News::Fault(report) => {
                     let mut info = FaultInfo::new(group, copy_text(&report.to_string()));
@@ -103,7 +103,7 @@ pub(crate) fn reports(
             // What was only counted, or did not fit, is returned by a later call.
             (result, has_room && !out.is_null())
         })?;
-        if let Some(result) = told {
+        if let Some(result) = reported {
             return Ok(result);
         }
         if until.is_some_and(|until| Instant::now() >= until) {

@@ -86,7 +86,7 @@ impl Device {
     }
 }
 
-/// The news that a program has not been told yet.
+/// News that was not reported to the program yet.
 #[derive(Debug)]
 pub(crate) enum News {
     /// A page fault.
@@ -95,17 +95,17 @@ pub(crate) enum News {
     Loss,
 }
 
-/// The page faults of a device of which the program has been told.
+/// The page faults of a device that were reported to the program.
 #[derive(Debug)]
 pub(crate) struct Faults {
-    /// `true` if the program is told of faults that do not lose the device.
-    is_masked_told: bool,
-    told: Mutex<Told>,
+    /// `true` if faults that do not lose the device are reported.
+    are_masked_reported: bool,
+    reported: Mutex<Reported>,
 }
 
 #[derive(Debug, Default)]
-struct Told {
-    /// The last fault that was told, or was there before the device.
+struct Reported {
+    /// The last fault that was reported, or was there before the device.
     last: Option<PageFault>,
     has_loss: bool,
     /// The number of reports.
@@ -114,37 +114,37 @@ struct Told {
 
 impl Faults {
     /// Returns the faults of a new device. A fault from before is none of it.
-    pub(crate) fn new(gpu: &Gpu, is_masked_told: bool) -> Self {
+    pub(crate) fn new(gpu: &Gpu, are_masked_reported: bool) -> Self {
         let last = gpu.device.page_fault().ok().flatten();
-        Self { is_masked_told, told: Mutex::new(Told { last, ..Told::default() }) }
+        Self { are_masked_reported, reported: Mutex::new(Reported { last, ..Reported::default() }) }
     }
 
     /// Calls `give` with the news, if there is any, and their number. `give` returns its result, and `true` if the program has the
-    /// news now, so that they are told no more.
+    /// news now, so that they are not reported again.
     ///
     /// # Errors
     ///
     /// The errors of the kernel.
-    pub(crate) fn tell<R>(
+    pub(crate) fn notify<R>(
         &self,
         device: &Device,
         give: impl FnOnce(News, u64) -> (R, bool),
     ) -> Result<Option<R>, Failure> {
-        let mut told = self.told.lock();
+        let mut reported = self.reported.lock();
         let is_lost = device.check().is_err();
         let fault = device.gpu.watch.fault_report(&device.gpu.device)?;
-        let fault = fault.filter(|fault| told.last != Some(fault.fault) && (self.is_masked_told || is_lost));
+        let fault = fault.filter(|fault| reported.last != Some(fault.fault) && (self.are_masked_reported || is_lost));
         let (news, last, is_loss) = match fault {
             Some(fault) => {
                 let last = Some(fault.fault);
-                (News::Fault(Box::new(fault)), last, told.has_loss)
+                (News::Fault(Box::new(fault)), last, reported.has_loss)
             }
-            None if is_lost && !told.has_loss => (News::Loss, told.last, true),
+            None if is_lost && !reported.has_loss => (News::Loss, reported.last, true),
             None => return Ok(None),
         };
-        let (result, has_it) = give(news, told.count);
+        let (result, has_it) = give(news, reported.count);
         if has_it {
-            *told = Told { last, has_loss: is_loss, count: told.count + 1 };
+            *reported = Reported { last, has_loss: is_loss, count: reported.count + 1 };
         }
         Ok(Some(result))
     }

@@ -14,7 +14,7 @@ use parking_lot::Mutex;
 
 use crate::{
     process::Process,
-    wire::{Arrived, Beside, Call, Message, receive, send},
+    wire::{Ancillary, Arrived, Call, Message, receive, send},
 };
 
 /// A process at the other end of a connection.
@@ -88,11 +88,11 @@ impl Remote {
             if self.is_broken.load(Ordering::Relaxed) {
                 return Err(Errno::EPROTO);
             }
-            let (message, beside) = self.wait(0)?;
+            let (message, ancillary) = self.wait(0)?;
             match message.call() {
                 Some(Call::Interrupt) => {}
                 Some(Call::Memory) => {
-                    if let Some(access) = self.take_memory(message.words[0], beside)? {
+                    if let Some(access) = self.take_memory(message.words[0], ancillary)? {
                         kept(&access);
                     }
                 }
@@ -105,8 +105,8 @@ impl Remote {
     }
 
     /// Ends the call.
-    pub(crate) fn done(&self, result: Result<u64, Errno>, beside: Option<&OwnedFd>) -> Result<(), Errno> {
-        let number = beside.map(|fd| fd.as_fd().as_raw_fd());
+    pub(crate) fn done(&self, result: Result<u64, Errno>, ancillary: Option<&OwnedFd>) -> Result<(), Errno> {
+        let number = ancillary.map(|fd| fd.as_fd().as_raw_fd());
         send(self.connection.as_fd(), &Message::answer(Call::Done, result), number)
     }
 
@@ -117,9 +117,9 @@ impl Remote {
             let lost = match receive(self.connection.as_fd(), flags) {
                 Err(Errno::EINTR) => continue,
                 Err(Errno::EAGAIN) => return Err(Errno::EAGAIN),
-                Ok(Arrived { message, beside: Beside::Nothing }) => return Ok((message, None)),
-                Ok(Arrived { message, beside: Beside::Descriptor(fd) }) => return Ok((message, Some(fd))),
-                Ok(Arrived { beside: Beside::Dropped, .. }) => Errno::EPROTO,
+                Ok(Arrived { message, ancillary: Ancillary::Nothing }) => return Ok((message, None)),
+                Ok(Arrived { message, ancillary: Ancillary::Descriptor(fd) }) => return Ok((message, Some(fd))),
+                Ok(Arrived { ancillary: Ancillary::Dropped, .. }) => Errno::EPROTO,
                 Err(errno) => errno,
             };
             self.is_broken.store(true, Ordering::Relaxed);
@@ -131,15 +131,15 @@ impl Remote {
     fn ask(
         &self,
         question: &Message,
-        beside: Option<RawFd>,
+        ancillary: Option<RawFd>,
         answer: Call,
     ) -> Result<(Message, Option<OwnedFd>), Errno> {
-        send(self.connection.as_fd(), question, beside).map_err(|_| Errno::EFAULT)?;
+        send(self.connection.as_fd(), question, ancillary).map_err(|_| Errno::EFAULT)?;
         loop {
-            let (message, beside) = self.wait(0).map_err(|_| Errno::EFAULT)?;
+            let (message, ancillary) = self.wait(0).map_err(|_| Errno::EFAULT)?;
             match message.call() {
                 Some(Call::Interrupt) => self.interrupted.store(true, Ordering::Relaxed),
-                Some(call) if call == answer => return Ok((message, beside)),
+                Some(call) if call == answer => return Ok((message, ancillary)),
                 _ => {
                     self.is_broken.store(true, Ordering::Relaxed);
                     return Err(Errno::EFAULT);
@@ -161,9 +161,9 @@ impl Client for Remote {
 
     fn descriptor(&self, fd: RawFd) -> Result<OwnedFd, amdgpu_uapi::Errno> {
         let number = u64::try_from(fd).map_err(|_| Errno::EBADF)?;
-        let (answer, beside) = self.ask(&Message::new(Call::Fetch, 0, [number, 0, 0]), None, Call::Give)?;
+        let (answer, ancillary) = self.ask(&Message::new(Call::Fetch, 0, [number, 0, 0]), None, Call::Give)?;
         answer.result()?;
-        beside.ok_or(amdgpu_uapi::Errno::EBADF)
+        ancillary.ok_or(amdgpu_uapi::Errno::EBADF)
     }
 
     fn install(&self, fd: OwnedFd, close_on_exec: bool) -> Result<RawFd, amdgpu_uapi::Errno> {

@@ -114,7 +114,7 @@ impl Connection {
         send(self.fd.as_fd(), message, None).map_err(lost)?;
         let mut interrupted = false;
         loop {
-            let Arrived { message: answer, beside } = match receive(self.fd.as_fd(), 0) {
+            let Arrived { message: answer, ancillary } = match receive(self.fd.as_fd(), 0) {
                 Err(Errno::EINTR) => {
                     if !interrupted {
                         send(self.fd.as_fd(), &Message::new(Call::Interrupt, 0, [0; 3]), None).map_err(lost)?;
@@ -126,13 +126,13 @@ impl Connection {
             };
             match answer.call() {
                 Some(Call::Done) => {
-                    return answer.result().map(|value| Answer { value, descriptor: beside.descriptor() });
+                    return answer.result().map(|value| Answer { value, descriptor: ancillary.descriptor() });
                 }
                 Some(Call::Fetch) => self.give(answer.words[0]).map_err(lost)?,
                 Some(Call::Install) => {
                     // The kernel drops a descriptor for which this process has no number left.
                     let result =
-                        beside.descriptor().ok_or(Errno::EMFILE).and_then(|fd| install(fd, answer.words[0] != 0));
+                        ancillary.descriptor().ok_or(Errno::EMFILE).and_then(|fd| install(fd, answer.words[0] != 0));
                     let told = Message::answer(Call::Installed, result);
                     send(self.fd.as_fd(), &told, None).map_err(lost)?;
                 }

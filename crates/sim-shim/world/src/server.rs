@@ -319,14 +319,14 @@ impl Server {
             // What the client closed before this call is gone when it is served.
             self.files.release();
             self.carry_out();
-            let (result, beside) = match self.answer(remote, &mut shown, &call) {
-                Ok((value, beside)) => (Ok(value), beside),
+            let (result, ancillary) = match self.answer(remote, &mut shown, &call) {
+                Ok((value, ancillary)) => (Ok(value), ancillary),
                 Err(errno) => {
                     self.print_complaints();
                     (Err(errno), None)
                 }
             };
-            if remote.done(result, beside.as_ref()).is_err() {
+            if remote.done(result, ancillary.as_ref()).is_err() {
                 return;
             }
         }

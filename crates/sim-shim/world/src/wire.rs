@@ -159,16 +159,16 @@ impl Control {
     }
 }
 
-/// A message that was received, and what came beside it.
+/// A message that was received, and its ancillary data.
 #[derive(Debug)]
 pub(crate) struct Arrived {
     pub(crate) message: Message,
-    pub(crate) beside: Beside,
+    pub(crate) ancillary: Ancillary,
 }
 
-/// Descriptors that came beside a message.
+/// The ancillary data of a message: the descriptor that came with it.
 #[derive(Debug)]
-pub(crate) enum Beside {
+pub(crate) enum Ancillary {
     /// No descriptor was sent.
     Nothing,
     /// The descriptor.
@@ -177,7 +177,7 @@ pub(crate) enum Beside {
     Dropped,
 }
 
-impl Beside {
+impl Ancillary {
     /// Returns the descriptor, if one came.
     pub(crate) fn descriptor(self) -> Option<OwnedFd> {
         match self {
@@ -192,12 +192,12 @@ impl Beside {
 /// # Errors
 ///
 /// The errno of `sendmsg`: EPIPE when the peer is gone, EBADF when the descriptor beside it is not open.
-pub(crate) fn send(to: BorrowedFd<'_>, message: &Message, beside: Option<RawFd>) -> Result<(), Errno> {
-    let mut control = Control::new(CONTROL_USED, beside.unwrap_or(-1));
+pub(crate) fn send(to: BorrowedFd<'_>, message: &Message, ancillary: Option<RawFd>) -> Result<(), Errno> {
+    let mut control = Control::new(CONTROL_USED, ancillary.unwrap_or(-1));
     let mut part =
         libc::iovec { iov_base: message.as_bytes().as_ptr().cast_mut().cast(), iov_len: size_of::<Message>() };
     let mut header = blank_header(&mut part);
-    if beside.is_some() {
+    if ancillary.is_some() {
         header.msg_control = (&raw mut control).cast();
         header.msg_controllen = size_of::<Control>();
     }
@@ -232,16 +232,16 @@ pub(crate) fn receive(from: BorrowedFd<'_>, flags: libc::c_int) -> Result<Arrive
     let received = unsafe { libc::recvmsg(from.as_raw_fd(), &raw mut header, flags | libc::MSG_CMSG_CLOEXEC) };
     let received = Errno::result(received)?;
     let descriptor = descriptor(&control, header.msg_controllen);
-    let beside = match (descriptor, header.msg_flags & libc::MSG_CTRUNC != 0) {
-        (descriptor, false) => descriptor.map_or(Beside::Nothing, Beside::Descriptor),
-        (None, true) => Beside::Dropped,
+    let ancillary = match (descriptor, header.msg_flags & libc::MSG_CTRUNC != 0) {
+        (descriptor, false) => descriptor.map_or(Ancillary::Nothing, Ancillary::Descriptor),
+        (None, true) => Ancillary::Dropped,
         // There were more; this one is closed.
         (Some(_), true) => return Err(Errno::EPROTO),
     };
     match received.unsigned_abs() {
         0 => Err(Errno::ECONNRESET),
         len if len == size_of::<Message>() && header.msg_flags & libc::MSG_TRUNC == 0 => {
-            Ok(Arrived { message, beside })
+            Ok(Arrived { message, ancillary })
         }
         _ => Err(Errno::EPROTO),
     }
@@ -314,9 +314,9 @@ mod tests {
         send(a.as_fd(), &message, Some(b.as_raw_fd())).unwrap();
         let arrived = receive(b.as_fd(), 0).unwrap();
         assert_eq!((arrived.message, arrived.message.call()), (message, Some(Call::Ioctl)));
-        assert!(matches!(arrived.beside, Beside::Descriptor(_)));
+        assert!(matches!(arrived.ancillary, Ancillary::Descriptor(_)));
         send(a.as_fd(), &message, None).unwrap();
-        assert!(matches!(receive(b.as_fd(), 0).unwrap().beside, Beside::Nothing));
+        assert!(matches!(receive(b.as_fd(), 0).unwrap().ancillary, Ancillary::Nothing));
     }
 
     #[test]
