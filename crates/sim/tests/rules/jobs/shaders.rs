@@ -126,7 +126,7 @@ fn reports_are_the_same_for_any_number_of_shader_threads() {
         for ip in [Ip::Gfx, Ip::Compute] {
             run_with(&rig, ip, WaveSize::Wave64, (&words, 100), &[]).unwrap();
         }
-        device.hazards().iter().map(|report| report.to_json()).collect::<Vec<_>>()
+        device.hazards().iter().map(amdgpu_sim::HazardReport::to_json).collect::<Vec<_>>()
     };
     let alone = reports(1);
     assert!(alone.iter().filter(|line| line.contains("UnsetArgument")).count() >= 2, "{alone:#?}");
