@@ -24,8 +24,6 @@ pub enum Feature {
     Conservative,
     /// A colour format, by number.
     ColourFormat(u32),
-    /// A depth format, by number.
-    DepthFormat(u32),
     /// A tile or swizzle mode that has no addresses, by number.
     Tiling(u32),
     /// DCC of a colour target.
@@ -62,7 +60,6 @@ impl fmt::Display for Feature {
             Self::OrderedPixels => "ordered pixel shaders",
             Self::Conservative => "conservative rasterization",
             Self::ColourFormat(number) => return write!(f, "colour format {number}"),
-            Self::DepthFormat(number) => return write!(f, "depth format {number}"),
             Self::Tiling(number) => return write!(f, "tiling mode {number}"),
             Self::Dcc => "DCC",
             Self::Cmask => "CMASK",

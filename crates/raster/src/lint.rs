@@ -57,8 +57,7 @@ impl DrawState {
         let depth = &self.depth;
         let is_used =
             depth.test.is_some() || depth.bounds.is_some() || depth.faces.is_some() || depth.clears != [None; 2];
-        if let Some(plane) = depth.plane.as_ref().or(depth.stencil.as_ref()) {
-            add(depth.plane.is_some_and(|plane| plane.format == 2), Feature::DepthFormat(plane.format));
+        if depth.plane.is_some() || depth.stencil.is_some() {
             add(1 << depth.samples != self.samples && is_used, Feature::Samples(1 << depth.samples));
         }
     }

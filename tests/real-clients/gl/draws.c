@@ -4,7 +4,8 @@
  * that are sampled, depth, stencil, several samples, levels, images, queries and copies to and from buffers.
  *
  * It prints the GPU and a checksum of what each step leaves, and ends with 1 after an error of OpenGL. The checksums are the same in
- * every mode of the strict mode, and with every order of what may run at once.
+ * every mode of the strict mode, and with every order of what may run at once. With the name of a file as argument it also writes the
+ * pictures there, one after the other, 4 bytes a pixel.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@
 enum { SIDE = 64, COUNT = 4096 };
 
 static int failed;
+static FILE *pictures_file;
 
 static void tell(const char *step, const void *data, size_t size)
 {
@@ -46,6 +48,8 @@ static void tell_picture(const char *step)
     static unsigned char pixels[SIDE * SIDE * 4];
     glReadPixels(0, 0, SIDE, SIDE, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
     tell(step, pixels, sizeof pixels);
+    if (pictures_file && fwrite(pixels, sizeof pixels, 1, pictures_file) != 1)
+        failed = printf("%s: the picture cannot be written\n", step);
 }
 
 static GLuint stage(GLenum kind, const char *body)
@@ -160,11 +164,15 @@ static const char *const points =
 
 static const char *const white = "out vec4 color; void main() { color = vec4(1.0, 0.5, 0.25, 1.0); }\n";
 
-int main(void)
+int main(int count, char **words)
 {
     static const EGLint attributes[] = { EGL_CONTEXT_MAJOR_VERSION, 3, EGL_CONTEXT_MINOR_VERSION, 1, EGL_NONE };
     static unsigned data[COUNT];
     EGLDisplay display = eglGetPlatformDisplay(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, NULL);
+    if (count > 1 && !(pictures_file = fopen(words[1], "wb"))) {
+        perror(words[1]);
+        return 1;
+    }
     eglInitialize(display, NULL, NULL);
     eglBindAPI(EGL_OPENGL_ES_API);
     EGLContext context = eglCreateContext(display, EGL_NO_CONFIG_KHR, EGL_NO_CONTEXT, attributes);
@@ -317,5 +325,7 @@ int main(void)
     glMemoryBarrier(GL_BUFFER_UPDATE_BARRIER_BIT);
     tell_buffer("packed", GL_COPY_WRITE_BUFFER, sizeof data);
     eglTerminate(display);
+    if (pictures_file && fclose(pictures_file))
+        failed = printf("the pictures cannot be written\n");
     return failed;
 }

@@ -23,6 +23,23 @@ fn depth_lets_nearer_pixels_pass_and_keeps_them() {
 }
 
 #[test]
+fn a_depth_of_24_bits_is_the_nearest_multiple_of_its_unit() {
+    let ram = Ram::new();
+    let mut registers = with_depth();
+    set(&mut registers, "DB_Z_INFO", 2);
+    for at in 0..SIDE * SIDE {
+        ram.set(DEPTH + 4 * at as u64, 0xff_ffff);
+    }
+    // A hundredth of a unit apart, which 24 bits do not tell and a float does.
+    let unit = 1.0 / 16_777_215.0;
+    run(&registers, &ram, &half(1000.25 * unit, [1.0; 3], [RED; 3]));
+    run(&registers, &ram, &half(1000.24 * unit, [1.0; 3], [GREEN; 3]));
+    assert_eq!((ram.pixel(3, 40), ram.word(DEPTH + 4 * (SIDE * 40 + 3) as u64)), (0xff00_00ff, 1000));
+    run(&registers, &ram, &half(999.0 * unit, [1.0; 3], [GREEN; 3]));
+    assert_eq!((ram.pixel(3, 40), ram.word(DEPTH + 4 * (SIDE * 40 + 3) as u64)), (0xff00_ff00, 999));
+}
+
+#[test]
 fn depth_is_clamped_to_the_viewport_s_range_unless_the_clamp_is_off() {
     // DISABLE_VIEWPORT_CLAMP of DB_RENDER_OVERRIDE. What is not clamped keeps its bits, as drivers that copy depth by draws need it.
     for (clamp, z, expected) in [
@@ -82,16 +99,17 @@ impl Random {
 #[test]
 fn a_pixel_is_drawn_if_and_only_if_its_stored_depth_is_within_the_bounds() {
     let mut random = Random(40);
-    // Depths of 16 bits are compared as whole numbers, which bounds that are multiples of the unit stand for.
-    for format in [1, 3, 1, 3, 1, 3, 1, 3] {
-        let is_fixed = format == 1;
+    // Depths of 16 and 24 bits are compared as whole numbers, which bounds that are multiples of the unit stand for.
+    for format in [1, 2, 3, 1, 2, 3, 1, 2, 3] {
+        let is_short = format == 1;
+        let largest = if format == 2 { 16_777_215 } else { 65_535 };
         let ram = Ram::new();
         let mut registers = with_depth();
         set(&mut registers, "DB_Z_INFO", format);
         set(&mut registers, "DB_DEPTH_CONTROL", 1 << 3);
-        let (low, span) = (random.next(40_000), random.next(20_000));
+        let (low, span) = (random.next(largest / 5 * 3), largest / 6 + random.next(largest / 6));
         let (low, high) = (low, low + span);
-        let depth = |code: u32| (f64::from(code) / 65_535.0) as f32;
+        let depth = |code: u32| (f64::from(code) / f64::from(largest)) as f32;
         set(&mut registers, "DB_DEPTH_BOUNDS_MIN", depth(low).to_bits());
         set(&mut registers, "DB_DEPTH_BOUNDS_MAX", depth(high).to_bits());
         let codes: Vec<u32> = (0..SIDE * SIDE)
@@ -99,16 +117,19 @@ fn a_pixel_is_drawn_if_and_only_if_its_stored_depth_is_within_the_bounds() {
                 // Near the bounds, where they decide.
                 0 => (low + random.next(3)).saturating_sub(1),
                 1 => (high + random.next(3)).saturating_sub(1),
-                _ => random.next(65_536),
+                _ => random.next(largest + 1),
             })
             .collect();
         // Rows are 256 bytes.
-        set(&mut registers, "DB_Z_INFO2", if is_fixed { 2 * SIDE as u32 - 1 } else { SIDE as u32 - 1 });
+        set(&mut registers, "DB_Z_INFO2", if is_short { 2 * SIDE as u32 - 1 } else { SIDE as u32 - 1 });
         for (at, code) in codes.iter().enumerate() {
-            if is_fixed {
-                ram.store(DEPTH + (256 * (at / SIDE) + 2 * (at % SIDE)) as u64, &code.to_le_bytes()[..2]).unwrap();
-            } else {
-                ram.set(DEPTH + 4 * at as u64, depth(*code).to_bits());
+            match format {
+                1 => {
+                    ram.store(DEPTH + (256 * (at / SIDE) + 2 * (at % SIDE)) as u64, &code.to_le_bytes()[..2]).unwrap();
+                }
+                // The upper bits are no part of a depth of 24 bits.
+                2 => ram.set(DEPTH + 4 * at as u64, code | 0x5a << 24),
+                _ => ram.set(DEPTH + 4 * at as u64, depth(*code).to_bits()),
             }
         }
         run(&registers, &ram, &half(0.5, [1.0; 3], [RED; 3]));

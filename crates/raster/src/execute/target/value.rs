@@ -25,9 +25,13 @@ pub(in crate::execute) fn stored(format: u32, z: f32) -> u32 {
     }
 }
 
-/// Returns the number that is compared.
+/// Returns the number that is compared. The upper 8 bits of a dword that holds 24 bits of depth do not count.
 pub(in crate::execute) fn number(format: u32, bits: u32) -> f64 {
-    if format == 3 { f64::from(f32::from_bits(bits)) } else { f64::from(bits) }
+    match format {
+        1 => f64::from(bits),
+        2 => f64::from(bits & 0xff_ffff),
+        _ => f64::from(f32::from_bits(bits)),
+    }
 }
 
 /// Reads and writes values of planes, and keeps the first fault.
