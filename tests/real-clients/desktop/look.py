@@ -6,31 +6,13 @@ Usage: look.py FILE WIDTHxHEIGHT RRGGBB|desktop|triangle|cube|lone-cube
 With 'triangle' a window of weston-simple-egl is on the desktop, with 'cube' one of vkcube; with 'lone-cube' vkcube has the whole display.
 """
 
-import struct
 import sys
-import zlib
+
+import png
 
 path, size, wanted = sys.argv[1:]
-data = open(path, "rb").read()
-assert data[:8] == b"\x89PNG\r\n\x1a\n", f"{path} is no PNG file"
-width, height, bits, kind = struct.unpack(">IIBB", data[16:26])
-assert f"{width}x{height}" == size, f"{path}: {width}x{height} instead of {size}"
-assert (bits, kind) == (8, 6), f"{path}: {bits} bits of colour type {kind}"
-packed, at = b"", 8
-while at < len(data):
-    length, name = struct.unpack(">I4s", data[at : at + 8])
-    packed += data[at + 8 : at + 8 + length] if name == b"IDAT" else b""
-    at += length + 12
-raw, rows, before = zlib.decompress(packed), [], bytes(width * 4)
-for start in range(0, len(raw), width * 4 + 1):
-    method, row = raw[start], bytearray(raw[start + 1 : start + 1 + width * 4])
-    for i in range(len(row)):
-        left, up, corner = (row[i - 4] if i >= 4 else 0), before[i], (before[i - 4] if i >= 4 else 0)
-        guess = left + up - corner
-        nearest = min((left, up, corner), key=lambda value: abs(guess - value))
-        row[i] = (row[i] + (0, left, up, (left + up) // 2, nearest)[method]) & 255
-    rows.append(bytes(row))
-    before = row
+rows = png.rows(path, size)
+width, height = map(int, size.split("x"))
 colour = lambda x, y: rows[y][x * 4 : x * 4 + 3]
 if wanted not in ("desktop", "triangle", "cube", "lone-cube"):
     others = {colour(x, y) for y in range(height) for x in range(width)} - {bytes.fromhex(wanted)}
