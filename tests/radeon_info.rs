@@ -85,3 +85,18 @@ fn fields_come_in_the_order_of_mesas() {
     let places = ours.iter().map(|field| known.iter().position(|other| other.name == field.name).unwrap());
     assert!(places.is_sorted());
 }
+
+#[test]
+fn chips_without_a_recording_have_what_mesa_derives_from_their_family_and_engines() {
+    // As `.ci/programs/sid` finds them with RADV 26.2.6 on the simulator.
+    for (name, field, expected) in [
+        ("oland", "smaller_tcs_workgroups", "0"),
+        ("tahiti", "smaller_tcs_workgroups", "1"),
+        ("rembrandt", "has_ngg_passthru_no_msg", "0"),
+        ("navi23", "has_ngg_passthru_no_msg", "1"),
+    ] {
+        let fields = support::device(name).info().radeon_info();
+        let found = fields.iter().find(|one| one.name == field).unwrap();
+        assert_eq!(found.value, expected, "{name}: {field}");
+    }
+}

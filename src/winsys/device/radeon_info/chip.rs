@@ -106,11 +106,13 @@ pub(super) fn compiler(info: &GpuInfo, list: &mut List<'_>) {
     let multiplies = is_vega20 || computes || (level >= GfxLevel::Gfx10 && info.chip != Chip::CHIP_NAVI10);
     list.flag("has_accelerated_dot_product", multiplies);
     list.flag("has_image_bvh_intersect_ray", level >= GfxLevel::Gfx10_3);
-    let needs_message = matches!(info.chip, Chip::CHIP_NAVI21 | Chip::CHIP_NAVI22 | Chip::CHIP_VANGOGH);
+    let needs_message =
+        matches!(info.chip, Chip::CHIP_NAVI21 | Chip::CHIP_NAVI22 | Chip::CHIP_VANGOGH | Chip::CHIP_REMBRANDT);
     list.flag("has_ngg_passthru_no_msg", level >= GfxLevel::Gfx10_3 && !needs_message);
     list.flag("local_invocation_ids_packed", is_packed);
     list.flag("has_3d_cube_border_color_mipmap", info.ring_count(Ip::Gfx) > 0 || info.chip == Chip::CHIP_ARCTURUS);
     list.flag("conformant_trunc_coord", matches!(level, GfxLevel::Gfx11 | GfxLevel::Gfx11_5));
     list.flag("has_attr_ring", info.attribute_rings().is_some());
-    list.flag("smaller_tcs_workgroups", level <= GfxLevel::Gfx7);
+    // Of chips whose engines cannot share the patches of a draw.
+    list.flag("smaller_tcs_workgroups", level <= GfxLevel::Gfx7 && info.shader.max_engines > 1);
 }
