@@ -110,7 +110,7 @@ impl SimDevice {
         self.gpu.board.complaints.hang_count()
     }
 
-    /// Returns the hazards that the strict mode has found, the oldest first; none with [`Strictness::Off`](crate::Strictness::Off).
+    /// Returns the hazards that the strict mode has found, in the order in which jobs were submitted; none with [`Strictness::Off`](crate::Strictness::Off).
     /// At most 1000 are kept, and each pair of places once.
     ///
     /// ```

@@ -31,8 +31,10 @@ pub(super) enum Agent {
 /// An event, as reports name it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Event {
-    /// The number of the job on the device, from 1 on.
+    /// The number of the job on the device, from 1 on, in the order in which jobs start.
     pub(super) job: u64,
+    /// The number of its submission, by which reports name it.
+    pub(super) submission: u64,
     pub(super) place: Place,
     pub(super) agent: Agent,
 }

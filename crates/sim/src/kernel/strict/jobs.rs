@@ -42,6 +42,8 @@ impl RetiredJobs {
 /// A submission to a ring, as far as its order matters.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Submitted {
+    /// The number of the submission, from [`Caches::number_submission`](super::Caches::number_submission).
+    pub(crate) number: u64,
     /// The number of the ring on the device.
     pub(crate) ring: u32,
     /// The queue of a context.

@@ -82,6 +82,7 @@ pub(crate) struct Caches {
     level: GfxLevel,
     chip: String,
     state: Mutex<CheckerState>,
+    submissions: AtomicU64,
     jobs: AtomicU64,
     knowledge: Knowledge,
     /// Held from an access until it is judged, so that those of several rings do not come in between.
@@ -108,6 +109,7 @@ impl Caches {
             level,
             chip: chip.to_owned(),
             state: Mutex::new(CheckerState { log: Log::default(), world, trials }),
+            submissions: AtomicU64::new(0),
             jobs: AtomicU64::new(0),
             knowledge: Knowledge::default(),
             accesses: Mutex::default(),
@@ -115,7 +117,7 @@ impl Caches {
         })
     }
 
-    /// Returns all reports, the oldest first.
+    /// Returns all reports, in the order of submissions.
     pub(crate) fn reports(&self) -> Vec<HazardReport> {
         self.reports.list()
     }
@@ -123,6 +125,11 @@ impl Caches {
     /// Returns the trials that are over, and ends those that are not.
     pub(crate) fn trials(&self) -> Vec<TrialReport> {
         self.state.lock().trials.as_mut().map(|trials| trials.finish(&self.chip)).unwrap_or_default()
+    }
+
+    /// Returns the number of a job that is submitted, from 1 on. Reports name it, because jobs of several rings start in any order.
+    pub(crate) fn number_submission(&self) -> u64 {
+        self.submissions.fetch_add(1, Ordering::Relaxed) + 1
     }
 
     /// Returns the jobs of which the CPU knows that they are over, for a submission. One that depends on a fence that is forgotten knows
@@ -147,7 +154,7 @@ impl Caches {
     /// are invalidated where an IB starts, but not L2.
     fn begin_job(&self, target: Target, submitted: &Submitted) -> Order {
         let job = self.jobs.fetch_add(1, Ordering::Relaxed) + 1;
-        let first = self.kernel_event(target, job, "the start of the job");
+        let first = self.kernel_event(target, (job, submitted.number), "the start of the job");
         // MEC executes DMA in order, and RADV never waits for it on GFX6. Copies of a copy engine may overlap.
         let has_dma = match target {
             Target::Pm4(target) => target.ring == Ring::Gfx && target.level >= GfxLevel::Gfx7,
@@ -188,8 +195,8 @@ impl Caches {
     /// Source: Linux 6.12 `gfx_v6_0.c` to `gfx_v12_0.c`, `ring_emit_fence`: up to GFX9 L2 is written back and invalidated, later it
     /// is only written back. The vector caches are invalidated with L2, the scalar and instruction caches on GFX6, and the cache of
     /// metadata from GFX9 on. The copy engine's fence touches no caches.
-    fn end_job(&self, target: Target, job: u64) {
-        let now = self.kernel_event(target, job, "the end of the job");
+    fn end_job(&self, target: Target, job: u64, submission: u64) {
+        let now = self.kernel_event(target, (job, submission), "the end of the job");
         let is_pm4 = matches!(target, Target::Pm4(_));
         let fronts = match self.level {
             _ if !is_pm4 => FrontCaches::empty(),
@@ -230,11 +237,11 @@ impl Caches {
         }
     }
 
-    /// Adds an event of the kernel.
-    fn kernel_event(&self, target: Target, job: u64, packet: &'static str) -> Time {
+    /// Adds an event of the kernel in a job and its submission.
+    fn kernel_event(&self, target: Target, (job, submission): (u64, u64), packet: &'static str) -> Time {
         let ib = Ib { va: GpuVa::NULL, dwords: 0 };
         let place = Place { target, ib, offset: 0, level: 0, packet };
-        self.event(Event { job, place, agent: Agent::Engine })
+        self.event(Event { job, submission, place, agent: Agent::Engine })
     }
 
     /// Adds an event.
@@ -250,7 +257,7 @@ impl Caches {
             Some(trials) => trials.act(world, deed, at),
         };
         for Hazard { kind, earlier, later, missing } in hazards {
-            self.report(kind, None, earlier, later, missing);
+            self.report(at.submission, kind, None, earlier, later, missing);
         }
     }
 
@@ -284,17 +291,26 @@ impl Caches {
         found
     }
 
-    /// Reports a finding of the model.
-    fn report_finding(&self, address: u64, finding: Finding, by: &By, is_write: bool) {
+    /// Reports a finding of the model about an access of a submission.
+    fn report_finding(&self, submission: u64, address: u64, finding: Finding, by: &By, is_write: bool) {
         let state = self.state.lock();
-        let later = text::access(&state.log, by.time, by.agent);
-        let (kind, earlier, missing) = text::finding(finding, is_write, (self.level, &later), &state.log);
+        let mut number = submission;
+        let mut later = text::access(&state.log, by.time, by.agent);
+        let (kind, mut earlier, missing) = text::finding(finding, is_write, (self.level, &later), &state.log);
+        // Which of two rings that nothing orders comes first is chance, so the one that was submitted first does.
+        if let Finding::Race { earlier: time, is_apart: true, .. } = finding
+            && let Some(other) = state.log.get(time).filter(|other| other.submission > submission)
+        {
+            earlier = text::conflict(&later, is_write);
+            later = text::event(&state.log, time);
+            number = other.submission;
+        }
         drop(state);
-        self.report(kind, Some(address), earlier, later, missing);
+        self.report(number, kind, Some(address), earlier, later, missing);
     }
 
-    /// Reports a hazard of instructions of a shader that a packet started.
-    pub(crate) fn report_instruction(&self, hazard: &InstructionHazard, place: &Place) {
+    /// Reports a hazard of instructions of a shader that a packet of a submission started.
+    pub(crate) fn report_instruction(&self, submission: u64, hazard: &InstructionHazard, place: &Place) {
         let side = |side: &amdgpu_waves::WaitSide| format!("`{}` at {:#x}", side.text, side.pc);
         let earlier = hazard.earlier.as_ref().map(side).unwrap_or_default();
         // Without the job, so that the same program is reported once.
@@ -307,15 +323,24 @@ impl Caches {
             _ => "aco_insert_NOPs.cpp",
         };
         let missing = format!("{}: {} ({}, {source})", hazard.rule.what, hazard.rule.needed, hazard.rule.name);
-        self.report(HazardKind::Instruction, Some(hazard.instruction.pc), earlier, later, missing);
+        self.report(submission, HazardKind::Instruction, Some(hazard.instruction.pc), earlier, later, missing);
     }
 
     /// Reports what is missing before a packet of a user queue's ring.
     pub(crate) fn report_ring(&self, later: &str, missing: &str) {
-        self.report(HazardKind::Submission, None, String::new(), later.to_owned(), missing.to_owned());
+        let last = self.submissions.load(Ordering::Relaxed);
+        self.report(last, HazardKind::Submission, None, String::new(), later.to_owned(), missing.to_owned());
     }
 
-    fn report(&self, kind: HazardKind, address: Option<u64>, earlier: String, later: String, missing: String) {
-        self.reports.add(HazardReport { kind, chip: self.chip.clone(), address, earlier, later, missing });
+    fn report(
+        &self,
+        submission: u64,
+        kind: HazardKind,
+        address: Option<u64>,
+        earlier: String,
+        later: String,
+        missing: String,
+    ) {
+        self.reports.add(submission, HazardReport { kind, chip: self.chip.clone(), address, earlier, later, missing });
     }
 }

@@ -14,7 +14,8 @@ use crate::gpu::{CacheObserver, CacheOperation, Client, Ib, Place, Signal};
 
 impl Checked<'_> {
     fn at(&self, now: u64) -> At {
-        At { job: self.job, place: self.place.get(), target: self.target, level: self.level(), now, values: None }
+        let Self { job, submission, target, .. } = *self;
+        At { job, submission, place: self.place.get(), target, level: self.level(), now, values: None }
     }
 
     /// Copies and fills of a copy engine may overlap with what follows, until a packet waits for all of them.
@@ -88,13 +89,13 @@ impl CacheObserver for Checked<'_> {
     /// Registers keep what another process has left on the ring. Those of MEC are those of a queue that processes share.
     fn unset(&self, registers: &[&str]) {
         let Some(place) = self.place.get() else { return };
-        let later = text::packet(&place, self.job, Agent::Engine);
+        let later = text::packet(&place, self.submission, Agent::Engine);
         let missing = format!(
             "{} in the same submission: they have the values of another process (ac_init_compute_preamble_state, \
              ac_init_graphics_preamble_state)",
             registers.join(", ")
         );
-        self.caches.report(HazardKind::Submission, None, String::new(), later, missing);
+        self.report(HazardKind::Submission, None, later, missing);
     }
 
     fn shaders(&self, are_running: bool) {
@@ -115,8 +116,8 @@ impl CacheObserver for Checked<'_> {
         if !ib.va.as_u64().is_multiple_of(ALIGNMENT) || is_short {
             let missing =
                 "an address in multiples of 32 bytes, and NOPs up to a multiple of 8 dwords (radv_amdgpu_cs_finalize)";
-            let later = text::packet(&place, self.job, Agent::Engine);
-            self.caches.report(HazardKind::Submission, Some(ib.va.as_u64()), String::new(), later, missing.to_owned());
+            let later = text::packet(&place, self.submission, Agent::Engine);
+            self.report(HazardKind::Submission, Some(ib.va.as_u64()), later, missing.to_owned());
         }
         if self.pm4().is_some() {
             self.check_fetch(ib.va, 4 * ib.dwords as usize, place);

@@ -17,6 +17,8 @@ use crate::gpu::{CacheOperation, Ended, Place, Signal};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct At {
     pub(super) job: u64,
+    /// The number of the job's submission.
+    pub(super) submission: u64,
     pub(super) place: Option<Place>,
     pub(super) target: Target,
     pub(super) level: GfxLevel,
@@ -57,8 +59,8 @@ impl At {
     }
 
     fn hazard(&self, kind: HazardKind, earlier: Option<Place>, missing: &str) -> Option<Hazard> {
-        let earlier = earlier.map(|place| text::packet(&place, self.job, Agent::Engine)).unwrap_or_default();
-        let later = text::packet(&self.place?, self.job, Agent::Engine);
+        let earlier = earlier.map(|place| text::packet(&place, self.submission, Agent::Engine)).unwrap_or_default();
+        let later = text::packet(&self.place?, self.submission, Agent::Engine);
         Some(Hazard { kind, earlier, later, missing: missing.to_owned() })
     }
 }
@@ -191,7 +193,7 @@ impl RunningJob {
             let missing = "a CP DMA with cp_sync at the end: the kernel's fence does not wait for DMA \
                            (radv_cp_dma_wait_for_idle)"
                 .to_owned();
-            let later = text::packet(&place, at.job, Agent::Dma);
+            let later = text::packet(&place, at.submission, Agent::Dma);
             hazards.push(Hazard { kind: HazardKind::Race, earlier: String::new(), later, missing });
         }
         hazards
@@ -208,8 +210,8 @@ impl RunningJob {
         if at.is_gfx() && stored <= over && over <= self.order.pfp {
             return None;
         }
-        let earlier = text::packet(&place, at.job, agent);
-        let later = text::packet(&Place { packet: "the end of the job", ..at.place? }, at.job, Agent::Engine);
+        let earlier = text::packet(&place, at.submission, agent);
+        let later = text::packet(&Place { packet: "the end of the job", ..at.place? }, at.submission, Agent::Engine);
         let missing = "a flush of shaders, PFP_SYNC_ME and a write-back of L2 at the end of the job: those of the kernel come before \
                        shaders end (radv_create_flush_postamble)";
         Some(Hazard { kind: HazardKind::NotWrittenBack, earlier, later, missing: missing.to_owned() })

@@ -1,6 +1,9 @@
 //! Reports of hazards.
 
-use std::{collections::HashSet, fmt};
+use std::{
+    collections::{BTreeMap, HashMap},
+    fmt,
+};
 
 use parking_lot::Mutex;
 
@@ -115,24 +118,52 @@ pub(crate) struct Reports(Mutex<Inner>);
 
 #[derive(Debug, Default)]
 struct Inner {
-    all: Vec<HazardReport>,
-    known: HashSet<(HazardKind, String, String)>,
+    all: BTreeMap<Position, HazardReport>,
+    /// The position of each kind for each pair of places.
+    known: HashMap<(HazardKind, String, String), Position>,
+    /// The number of reports that were added.
+    added: u64,
+}
+
+/// The position of a report among others: the number of the submission, then that of the report. Those of a submission come one after the
+/// other, while those of several rings come as fast as their threads.
+type Position = (u64, u64);
+
+/// Returns what makes two reports the same.
+fn identity(report: &HazardReport) -> (HazardKind, String, String) {
+    (report.kind, report.earlier.clone(), report.later.clone())
 }
 
 impl Reports {
-    /// Stores a report, unless its kind was reported for the same places.
-    pub(crate) fn add(&self, report: HazardReport) {
+    /// Stores a report about a submission, unless its kind was reported for the same places of an earlier one. Those of the latest
+    /// submissions make room for others.
+    pub(crate) fn add(&self, submission: u64, report: HazardReport) {
         let mut inner = self.0.lock();
-        let key = (report.kind, report.earlier.clone(), report.later.clone());
-        if inner.all.len() < MOST && inner.known.insert(key) {
-            tracing::error!("{report}");
-            inner.all.push(report);
+        inner.added += 1;
+        let position = (submission, inner.added);
+        let same = inner.known.get(&identity(&report)).copied();
+        let last = inner.all.last_key_value().map(|(last, _)| *last).filter(|_| inner.all.len() >= MOST);
+        if same.or(last).is_some_and(|other| other < position) {
+            return;
         }
+        match same {
+            Some(same) => {
+                inner.all.remove(&same);
+            }
+            None => {
+                tracing::error!("{report}");
+                if let Some(last) = last.and_then(|last| inner.all.remove(&last)) {
+                    inner.known.remove(&identity(&last));
+                }
+            }
+        }
+        inner.known.insert(identity(&report), position);
+        inner.all.insert(position, report);
     }
 
-    /// Returns all reports, the oldest first.
+    /// Returns all reports, in the order of submissions.
     pub(crate) fn list(&self) -> Vec<HazardReport> {
-        self.0.lock().all.clone()
+        self.0.lock().all.values().cloned().collect()
     }
 }
 
@@ -156,11 +187,48 @@ mod tests {
     fn a_pair_of_places_is_reported_once_and_the_number_of_reports_is_bounded() {
         let reports = Reports::default();
         for later in [0, 0, 1, 0] {
-            reports.add(report(later));
+            reports.add(1, report(later));
         }
         assert_eq!(reports.list(), [report(0), report(1)]);
-        (0..2 * MOST).for_each(|later| reports.add(report(later)));
+        (0..2 * MOST).for_each(|later| reports.add(1, report(later)));
         assert_eq!(reports.list().len(), MOST);
+    }
+
+    #[test]
+    fn reports_are_in_the_order_of_submissions_whichever_comes_first() {
+        let list = |order: &[(u64, usize)]| {
+            let reports = Reports::default();
+            order.iter().for_each(|(submission, later)| reports.add(*submission, report(*later)));
+            reports.list()
+        };
+        let expected = [10, 20, 21, 30].map(report);
+        for order in [
+            [(1, 10), (2, 20), (2, 21), (3, 30)],
+            [(3, 30), (2, 20), (1, 10), (2, 21)],
+            [(2, 20), (2, 21), (3, 30), (1, 10)],
+        ] {
+            assert_eq!(list(&order), expected, "{order:?}");
+        }
+        // Of the same places, the first submission has it, with its address.
+        let (mut first, mut second) = (report(5), report(5));
+        (first.address, second.address) = (Some(1), Some(2));
+        for order in [[(1, &first), (2, &second)], [(2, &second), (1, &first)]] {
+            let reports = Reports::default();
+            reports.add(1, report(4));
+            order.into_iter().for_each(|(submission, same)| reports.add(submission, same.clone()));
+            assert_eq!(reports.list(), [report(4), first.clone()]);
+        }
+    }
+
+    #[test]
+    fn the_first_submissions_are_kept_whichever_comes_first() {
+        let list = |submissions: &mut dyn Iterator<Item = usize>| {
+            let reports = Reports::default();
+            submissions.for_each(|submission| reports.add(submission as u64, report(submission)));
+            reports.list()
+        };
+        let all = 0..MOST + 10;
+        assert_eq!(list(&mut all.clone()), list(&mut all.rev()));
     }
 
     #[test]

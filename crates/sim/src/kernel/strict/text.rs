@@ -12,20 +12,20 @@ use super::{
 use crate::gpu::{Place, TargetCaches};
 
 /// Returns an access of a packet as text.
-pub(super) fn packet(place: &Place, job: u64, agent: Agent) -> String {
+pub(super) fn packet(place: &Place, submission: u64, agent: Agent) -> String {
     let who = if matches!(agent, Agent::Shader | Agent::Draw) { "a shader of " } else { "" };
-    format!("{who}{place}, job {job}")
+    format!("{who}{place}, job {submission}")
 }
 
 /// Returns an event as text.
 pub(super) fn event(log: &Log, time: Time) -> String {
-    let named = log.get(time).map(|Event { job, place, agent }| packet(place, *job, *agent));
+    let named = log.get(time).map(|Event { submission, place, agent, .. }| packet(place, *submission, *agent));
     named.unwrap_or_else(|| "an access too long ago to be named".to_owned())
 }
 
 /// Returns an access of an event as text: a packet has accesses of several units.
 pub(super) fn access(log: &Log, time: Time, agent: Agent) -> String {
-    log.get(time).map_or_else(|| event(log, time), |event| packet(&event.place, event.job, agent))
+    log.get(time).map_or_else(|| event(log, time), |event| packet(&event.place, event.submission, agent))
 }
 
 /// Returns the kind of a finding, the earlier access, and what is missing. `later` is the packet that shows it.
@@ -84,14 +84,19 @@ pub(super) fn finding(
                 Agent::Posted => "WR_CONFIRM in the packet that writes (radv_cs_write_data)",
                 Agent::Shader | Agent::Pfp | Agent::Engine => "CS_PARTIAL_FLUSH in between (radv_src_access_flush)",
             };
-            let what = if wrote { "writes" } else { "reads" };
-            (HazardKind::Race, format!("{} {what} the same bytes", event(log, earlier)), missing.to_owned())
+            (HazardKind::Race, conflict(&event(log, earlier), wrote), missing.to_owned())
         }
         Finding::Ahead(earlier) => {
             let missing = "PFP_SYNC_ME in between, because PFP reads ahead of ME (radv_cs_emit_cache_flush)";
             (HazardKind::Ahead, format!("{} wrote", event(log, earlier)), missing.to_owned())
         }
     }
+}
+
+/// Returns an access as the earlier one of a race.
+pub(super) fn conflict(access: &str, is_write: bool) -> String {
+    let what = if is_write { "writes" } else { "reads" };
+    format!("{access} {what} the same bytes")
 }
 
 /// Returns the name of a cache on a generation.

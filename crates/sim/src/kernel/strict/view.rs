@@ -55,6 +55,8 @@ pub(crate) struct Checked<'a> {
     pub(super) event: Cell<Option<Time>>,
     /// The number of the job.
     pub(super) job: u64,
+    /// The number of its submission.
+    pub(super) submission: u64,
     ring: u32,
     /// `true` if DMA is not executed in order with packets.
     pub(super) has_dma: bool,
@@ -79,12 +81,13 @@ impl<'a> Checked<'a> {
             bypasses: Cell::default(),
             event: Cell::default(),
             job,
+            submission: submitted.number,
             ring: submitted.ring,
             has_dma,
         }
     }
 
-    /// Returns the number of the job on the device, from 1 on.
+    /// Returns the number of the job on the device, from 1 on, in the order in which jobs start.
     pub(crate) const fn number(&self) -> u64 {
         self.job
     }
@@ -94,7 +97,7 @@ impl<'a> Checked<'a> {
         if is_complete {
             self.check_end();
         }
-        self.caches.end_job(self.target, self.job);
+        self.caches.end_job(self.target, self.job, self.submission);
     }
 
     pub(super) fn pm4(&self) -> Option<Pm4> {
@@ -145,7 +148,7 @@ impl<'a> Checked<'a> {
             return Some(time);
         }
         let place = self.place.get()?;
-        let time = self.caches.event(Event { job: self.job, place, agent: self.agent() });
+        let time = self.caches.event(Event { job: self.job, submission: self.submission, place, agent: self.agent() });
         self.event.set(Some(time));
         Some(time)
     }
@@ -276,8 +279,13 @@ impl<'a> Checked<'a> {
 
     fn report_submission(&self, va: GpuVa, missing: &str) {
         let Some(place) = self.place.get() else { return };
-        let later = text::packet(&place, self.job, self.agent());
-        self.caches.report(HazardKind::Submission, Some(va.as_u64()), String::new(), later, missing.to_owned());
+        let later = text::packet(&place, self.submission, self.agent());
+        self.report(HazardKind::Submission, Some(va.as_u64()), later, missing.to_owned());
+    }
+
+    /// Reports a hazard of the job that has no earlier access.
+    pub(super) fn report(&self, kind: HazardKind, address: Option<u64>, later: String, missing: String) {
+        self.caches.report(self.submission, kind, address, String::new(), later, missing);
     }
 
     /// Remembers the values of a store of a packet, for which others may wait.
@@ -321,7 +329,7 @@ impl<'a> Checked<'a> {
     fn report_finding(&self, va: GpuVa, spot: &Spot<'_>, found: Option<(u64, Finding)>, by: &By, is_write: bool) {
         let Some((offset, finding)) = found else { return };
         let address = va.as_u64().wrapping_add(spot.done).wrapping_add(offset - spot.offset);
-        self.caches.report_finding(address, finding, by, is_write);
+        self.caches.report_finding(self.submission, address, finding, by, is_write);
     }
 }
 

@@ -393,7 +393,7 @@ fn commit(file: &File, context: &Arc<Context>, parsed: &Parsed, mut bos: Vec<Arc
     let listed = file.gpu.facts.options.strict.then(|| Arc::new(Listed::new(&bos, &file.gpu.board.complaints)));
     let space = Space::new(file.vm.lock().snapshot(), listed);
     let is_forgotten = parsed.has_forgotten || dependencies.iter().any(|fence| fence.jobs().is_none());
-    let known = file.gpu.board.caches().map(|caches| Arc::new(caches.known(is_forgotten)));
+    let caches = file.gpu.board.caches().map(|caches| (caches, Arc::new(caches.known(is_forgotten))));
     let followers: Vec<_> = fences.iter().filter(|fence| !Arc::ptr_eq(fence, leader_fence)).cloned().collect();
     for ((member, fence), ring) in parsed.members.iter().zip(&fences).zip(rings) {
         let is_leader = Arc::ptr_eq(fence, leader_fence);
@@ -422,7 +422,7 @@ fn commit(file: &File, context: &Arc<Context>, parsed: &Parsed, mut bos: Vec<Arc
             keep: bos.clone(),
             is_on_the_ring: false,
             is_killed: file.is_killed(),
-            known: known.clone(),
+            known: caches.as_ref().map(|(caches, known)| (caches.number_submission(), Arc::clone(known))),
         });
     }
     file.gpu.machine.events.wake_all();

@@ -49,8 +49,8 @@ pub(crate) struct Job {
     pub(crate) keep: Vec<Arc<Bo>>,
     /// `true` if the job is already on the hardware ring, after the running job: it no longer sees errors of its entity.
     pub(crate) is_on_the_ring: bool,
-    /// The work that the CPU knew to be over when it submitted the job, in the strict mode.
-    pub(crate) known: Option<Arc<RetiredJobs>>,
+    /// The number of the submission, and the work that the CPU knew to be over then, in the strict mode.
+    pub(crate) known: Option<(u64, Arc<RetiredJobs>)>,
     /// `true` if its process was killed while it was queued: it does not run.
     pub(crate) is_killed: bool,
 }

@@ -347,7 +347,7 @@ impl RingState {
         }
         job.fence.start();
         let timed = (job.meter.start(), self.board.power.activity.start(self.name.0));
-        let running = Running::new(self, &job.faults);
+        let running = Running::new(self, &job);
         let mut state = std::mem::take(&mut *job.entity.gpu.lock());
         state.begin_job();
         if let Some(shadow) = job.shadow {
@@ -410,12 +410,14 @@ impl RingState {
     fn submitted(&self, job: &Job) -> Submitted {
         let (ip, index) = self.name;
         let dependencies = job.dependencies.iter().flat_map(|fence| fence.jobs().unwrap_or_else(|| vec![0])).collect();
+        let (number, known) = job.known.clone().unwrap_or_default();
         Submitted {
+            number,
             ring: (ip as u32) << 8 | index,
             entity: Arc::as_ptr(&job.entity) as usize,
             vm: job.fence.owner(),
             dependencies,
-            known: job.known.clone().unwrap_or_default(),
+            known,
             is_in_gang: job.gang.is_some(),
             is_polled: job.user_fence.is_some(),
         }
@@ -711,6 +713,8 @@ pub(super) fn kernel_name(name: RingName, executor: Executor) -> String {
 struct Running<'r> {
     shared: &'r RingState,
     faults: &'r FaultCell,
+    /// The number of the submission, in the strict mode.
+    submission: u64,
     started: Instant,
     /// The nanoseconds that the job has waited for values in memory.
     waited: AtomicU64,
@@ -719,11 +723,12 @@ struct Running<'r> {
 }
 
 impl<'r> Running<'r> {
-    fn new(shared: &'r RingState, faults: &'r FaultCell) -> Self {
+    fn new(shared: &'r RingState, job: &'r Job) -> Self {
         let time = u64::try_from(shared.work_timeout.as_nanos()).unwrap_or(u64::MAX);
         Self {
             shared,
-            faults,
+            faults: &job.faults,
+            submission: job.known.as_ref().map_or(0, |(number, _)| *number),
             started: Instant::now(),
             waited: AtomicU64::new(0),
             deadline: coarse_now().saturating_add(time),
@@ -777,7 +782,7 @@ impl gpu::Job for Running<'_> {
 
     fn hazard(&self, hazard: &InstructionHazard, place: Place) {
         if let Some(caches) = self.shared.board.caches() {
-            caches.report_instruction(hazard, &place);
+            caches.report_instruction(self.submission, hazard, &place);
         }
     }
 

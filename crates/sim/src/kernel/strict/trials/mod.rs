@@ -261,7 +261,9 @@ impl Trials {
         }
         self.narrowed = time;
         let (job, level) = (order.job, target.level);
-        let at = At { job, place: Some(place), target: place.target, level, now: time, values: None };
+        // Hazards of trials are not reported.
+        let submission = 0;
+        let at = At { job, submission, place: Some(place), target: place.target, level, now: time, values: None };
         let as_if = Some(AsIf { time, job, instead: Instead::Near });
         let before = world.order(job);
         let mut changed = world.clone();
