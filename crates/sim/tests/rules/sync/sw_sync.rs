@@ -19,19 +19,19 @@ use crate::support::{Chunk, Rig, card, ioctl_on, is_readable, open, owned, patie
 const SOON: u16 = 20_000;
 
 /// An open sw_sync file.
-struct Timeline {
+pub(super) struct Timeline {
     machine: SimMachine,
     fd: OwnedFd,
 }
 
 impl Timeline {
-    fn new(device: &SimDevice) -> Self {
+    pub(super) fn new(device: &SimDevice) -> Self {
         let machine = device.machine();
         let fd = machine.open_sw_sync("tester").unwrap();
         Self { machine, fd }
     }
 
-    fn fence(&self, value: u32) -> OwnedFd {
+    pub(super) fn fence(&self, value: u32) -> OwnedFd {
         let mut request = SwSyncCreateFence { value, ..SwSyncCreateFence::ZEROED };
         ioctl_on(&self.machine, &self.fd, SW_SYNC_CREATE_FENCE, &mut request).unwrap();
         owned(request.fence)

@@ -9,6 +9,7 @@ use amdgpu_winsys::{
 };
 use zerocopy::{FromBytes, IntoBytes};
 
+use super::sw_sync::Timeline;
 use crate::support::{Chunk, HANG, Rig, address, after, card, long, patient_card};
 
 const FOREVER: u64 = u64::MAX;
@@ -135,13 +136,19 @@ fn numbers_are_looked_up_in_order() {
 fn a_failure_while_waiting_for_any_is_told_with_its_index() {
     // Once a job has failed its entity is refused outright. To be told the index, the wait must have begun before.
     for _ in 0..100 {
-        let rig = Rig::new(&card());
+        let device = card();
+        let rig = Rig::new(&device);
+        // A job that does not fail, for it does not start.
+        let (timeline, never) = (Timeline::new(&device), rig.file.syncobj(false));
+        rig.file.import_sync_file(never, &timeline.fence(1)).unwrap();
+        let held = rig.job(Ip::Compute, 0, &[]).with(Chunk::wait(never)).send(&rig.file).unwrap();
+        let held = number(rig.context, Ip::Compute, 0, held);
         let seq = rig.run(Ip::Gfx, 0, &until_poked(&rig, Ip::Gfx, 0)).unwrap();
-        let fence = number(rig.context, Ip::Gfx, 0, seq);
-        let (result, written) = wait_fences(&rig, &[fence, fence], false, long());
+        let failing = number(rig.context, Ip::Gfx, 0, seq);
+        let (result, written) = wait_fences(&rig, &[held, failing, held], false, long());
         assert_eq!(result, Err(Errno::ECANCELED));
         if let Some(answer) = written {
-            assert_eq!(answer, (1, 0));
+            assert_eq!(answer, (1, 1));
             return;
         }
     }
