@@ -59,7 +59,7 @@ use crate::{
             resets::RingReset,
         },
         strict::{Ahead, Checked, Submitted},
-        sync::events::{Until, coarse_now},
+        sync::events::{Until, coarse_now, monotonic_now},
     },
     testing::hooks::{Hang, Queue, RingName, Turn},
 };
@@ -718,7 +718,7 @@ struct Running<'r> {
     started: Instant,
     /// The nanoseconds that the job has waited for values in memory.
     waited: AtomicU64,
-    /// The time of the coarse clock at which the job has run for long enough.
+    /// The time at which the job has run for long enough. The coarse clock is not there before it.
     deadline: u64,
 }
 
@@ -731,7 +731,7 @@ impl<'r> Running<'r> {
             submission: job.known.as_ref().map_or(0, |(number, _)| *number),
             started: Instant::now(),
             waited: AtomicU64::new(0),
-            deadline: coarse_now().saturating_add(time),
+            deadline: monotonic_now().saturating_add(time),
         }
     }
 }
