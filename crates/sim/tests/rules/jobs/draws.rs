@@ -217,17 +217,22 @@ fn an_argument_that_the_job_has_not_set_is_reported_where_a_shader_of_a_draw_rea
         } else {
             ("SPI_SHADER_PGM_RSRC2_VS", "SPI_SHADER_USER_DATA_VS_0", "s0")
         };
-        let run = |reads: bool, is_set: bool| {
+        // Of the vertex shader, and of the pixel shader.
+        let run = |reads: [bool; 2], is_set: [bool; 2]| {
             let options = SimOptions { strictness: Strictness::Report, ..reference() };
             let device = SimDevice::new(profile(name).unwrap(), options);
             let rig = Rig::new(&device);
             // One argument for each.
             let mut draw = Draw::new(level).with(resources, 1 << 1).with("SPI_SHADER_PGM_RSRC2_PS", 1 << 1);
-            if is_set {
-                draw = draw.with(argument, 0).with("SPI_SHADER_USER_DATA_PS_0", 0);
+            for (register, _) in
+                [argument, "SPI_SHADER_USER_DATA_PS_0"].into_iter().zip(is_set).filter(|(_, is_set)| *is_set)
+            {
+                draw = draw.with(register, 0);
             }
-            if reads {
+            if reads[0] {
                 draw.vertex.insert(0, format!("v_mov_b32_e32 v25, {first}"));
+            }
+            if reads[1] {
                 draw.pixel.insert(0, "v_mov_b32_e32 v2, s0".to_owned());
             }
             draw.run(&rig).unwrap();
@@ -235,15 +240,21 @@ fn an_argument_that_the_job_has_not_set_is_reported_where_a_shader_of_a_draw_rea
             let found = device.hazards().into_iter().filter(|report| report.missing.contains("UnsetArgument"));
             found.map(|report| (report.later, report.missing)).collect::<Vec<_>>()
         };
-        let found = run(true, false);
-        let registers: Vec<_> = found.iter().map(|(later, _)| later.split(' ').nth(5).unwrap_or_default()).collect();
-        assert_eq!(registers, [first, "s0"], "{name}: {found:?}");
-        for (later, missing) in found {
-            assert!(later.contains("v_mov_b32") && later.contains("DRAW_INDEX_AUTO"), "{name}: {later}");
-            assert!(missing.contains("radv_flush_descriptors"), "{name}: {missing}");
+        for reads in [[true, true], [true, false], [false, true], [false, false]] {
+            for is_set in [[false, false], [false, true], [true, false], [true, true]] {
+                let found = run(reads, is_set);
+                let registers: Vec<_> =
+                    found.iter().map(|(later, _)| later.split(' ').nth(5).unwrap_or_default()).collect();
+                let lacks = [first, "s0"].into_iter().zip(reads.into_iter().zip(is_set));
+                let expected: Vec<_> =
+                    lacks.filter(|(_, (reads, is_set))| *reads && !is_set).map(|(register, _)| register).collect();
+                assert_eq!(registers, expected, "{name}, read {reads:?}, set {is_set:?}: {found:?}");
+                for (later, missing) in found {
+                    assert!(later.contains("v_mov_b32") && later.contains("DRAW_INDEX_AUTO"), "{name}: {later}");
+                    assert!(missing.contains("radv_flush_descriptors"), "{name}: {missing}");
+                }
+            }
         }
-        assert_eq!(run(true, true), [], "{name}");
-        assert_eq!(run(false, false), [], "{name}: nothing reads it");
     }
 }
 
