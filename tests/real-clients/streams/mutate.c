@@ -5,9 +5,10 @@
  * MUTANTS=FILE lists all mistakes that can be made in a run, a line each: number of the packet, kind, argument, name of the packet.
  * MUTANT="NUMBER KIND ARGUMENT" makes one of them. Kinds: drop (a NOP of the same size in its place), register (the same of a packet that
  * sets registers), twice (in place of a NOP behind it), swap (with the packet behind it), late and early (behind, or in front of, as many
- * packets that do something as the argument says), clear and set (a bit: the argument is 32 times the dword, plus the bit; only bits that
- * the packet has), event (another type of event, which is the argument), quiet (no cache operation with an event), wait (a reference that
- * is one less).
+ * packets that do something as the argument says), barrier (the packet and those that order behind it, up to as many packets that do
+ * something else as the argument says), clear and set (a bit: the argument is 32 times the dword, plus the bit; only bits that the packet
+ * has), event (another type of event, which is the argument), quiet (no cache operation with an event), wait (a reference that is one
+ * less).
  *
  * Packets are numbered in the order of their submissions, so a program that submits the same work in each run makes the same mistake in
  * each mode. Only the streams of graphics and compute rings are changed.
@@ -97,6 +98,40 @@ static size_t length_of(uint32_t header)
     return header >> 30 == 2 || (op_of(header) == NOP && count == 0x3fff) ? 1 : count + 2;
 }
 
+/* Returns 1 for packets that order accesses, or flush caches, and do nothing else. */
+static int is_of_barrier(const uint32_t *packet)
+{
+    const unsigned op = op_of(*packet);
+    if (op != EVENT_WRITE)
+        return has_place(op);
+    for (size_t i = 0; i < sizeof flushes / sizeof *flushes; i++)
+        if ((packet[1] & 0x3f) == flushes[i])
+            return 1;
+    return 0;
+}
+
+/*
+ * Returns how many packets from this one on, up to the next IB or the given number of packets that do something else, order accesses, and
+ * makes NOPs of them if `drops`.
+ */
+static unsigned barrier(uint32_t *packet, size_t rest, unsigned others, int drops)
+{
+    unsigned found = 0;
+    for (size_t at = 0; at < rest && at + length_of(packet[at]) <= rest; at += length_of(packet[at])) {
+        const unsigned op = op_of(packet[at]);
+        if (op == INDIRECT_BUFFER)
+            break;
+        if (is_of_barrier(packet + at)) {
+            found++;
+            if (drops)
+                packet[at] = (packet[at] & 0xffff0000u) | NOP << 8;
+        } else if (does_something(op) && others-- == 0) {
+            break;
+        }
+    }
+    return found;
+}
+
 /* Returns the memory of an address, as far as it goes; none if the program has not mapped it. */
 static uint32_t *memory_of(uint64_t va, size_t *dwords)
 {
@@ -124,7 +159,7 @@ static void list_events(FILE *file, uint32_t word, const uint8_t *types, size_t 
 }
 
 /* Lists the mistakes with a packet, behind which there are this many dwords, and in front of which are this many packets. */
-static void list(FILE *file, const uint32_t *packet, size_t rest, unsigned before)
+static void list(FILE *file, uint32_t *packet, size_t rest, unsigned before)
 {
     const unsigned op = op_of(*packet), length = (unsigned)length_of(*packet);
     const char *name = name_of(op);
@@ -141,6 +176,12 @@ static void list(FILE *file, const uint32_t *packet, size_t rest, unsigned befor
         fprintf(file, "%lu late %u %s\n", packet_count, count, name);
     for (unsigned count = 1; has_place(op) && count <= FARTHEST && count <= before; count++)
         fprintf(file, "%lu early %u %s\n", packet_count, count, name);
+    for (unsigned others = 0, last = 1; is_of_barrier(packet) && others < FARTHEST; others++) {
+        const unsigned found = barrier(packet, rest, others, 0);
+        if (found > last)
+            fprintf(file, "%lu barrier %u %s\n", packet_count, others, name);
+        last = found;
+    }
     if (op == WAIT_REG_MEM && length > 4)
         fprintf(file, "%lu wait 0 %s\n", packet_count, name);
     if (op == EVENT_WRITE)
@@ -163,6 +204,8 @@ static void make(const char *kind, unsigned argument, uint32_t *packet, size_t r
     const size_t length = length_of(*packet);
     if (!strcmp(kind, "drop") || !strcmp(kind, "register")) {
         *packet = (*packet & 0xffff0000u) | NOP << 8;
+    } else if (!strcmp(kind, "barrier")) {
+        barrier(packet, rest, argument, 1);
     } else if (!strcmp(kind, "twice")) {
         memcpy(packet + length, packet, 4 * length);
     } else if (!strcmp(kind, "wait")) {
