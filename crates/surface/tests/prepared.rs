@@ -85,6 +85,8 @@ proptest! {
             for &[x, y, z] in &places {
                 let texel = Texel { x, y, z, sample: 0, level: 0 };
                 prop_assert_eq!(fast.address(x, y, z, 0).ok(), slow.address(texel).ok(), "{} {:?} {:?}", name, tiles, texel);
+                let line = fast.line(y, z, 0).unwrap();
+                prop_assert_eq!(line.address(x), slow.address(texel).ok(), "{} {:?} {:?}", name, tiles, texel);
             }
         }
     }
@@ -142,6 +144,29 @@ fn configs() -> impl Iterator<Item = SurfaceConfig> {
         SurfaceConfig { dimension: Dimension::Cube, bytes: 16, block: (4, 4), ..plain },
     ]
     .into_iter()
+}
+
+#[test]
+fn elements_of_a_line_have_the_addresses_that_they_have_alone() {
+    let mut compared = 0;
+    for (name, chip) in chips::recorded() {
+        for config in configs() {
+            let Ok(layout) = SurfaceLayout::new(&chip, &config) else { continue };
+            let Ok(level) = layout.texels(&chip, &config, config.levels - 1) else { continue };
+            let [width, height, depth] = level.extent();
+            let (z, sample) = (depth - 1, config.samples - 1);
+            for y in [0, height / 2, height - 1] {
+                let line = level.line(y, z, sample).unwrap();
+                for x in (0..width).step_by(3).chain([width, u32::MAX]) {
+                    assert_eq!(line.address(x), level.address(x, y, z, sample).ok(), "{name} {config:?} {x} {y}");
+                    compared += 1;
+                }
+            }
+            let outside = [(height, z, sample), (0, depth, sample), (0, z, config.samples)];
+            assert!(outside.iter().all(|(y, z, sample)| level.line(*y, *z, *sample).is_none()), "{name} {config:?}");
+        }
+    }
+    assert!(compared > 10_000);
 }
 
 #[test]

@@ -6,12 +6,14 @@ mod blocks;
 mod cell;
 mod copy;
 mod error;
+mod line;
 mod plane;
 mod subresource;
 mod tiles;
 
 pub use blocks::BlockTables;
 pub use error::TilerError;
+pub use line::Line;
 pub use subresource::{Region, Rows, Subresource};
 
 pub(crate) use blocks::{BlockPlan, fill};

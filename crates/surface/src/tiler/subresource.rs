@@ -5,6 +5,7 @@ use super::blocks::BlockTables;
 use super::cell::Cell;
 use super::copy::{Detile, Direction, Tile, too_short};
 use super::error::TilerError;
+use super::line::{Line, LineOrder};
 use super::plane::{self, Plane, RowsOrigin};
 use super::tiles::TileTables;
 use crate::blocks::BlockImage;
@@ -49,7 +50,7 @@ enum Order {
 }
 
 /// A layer in tiles whose addresses are computed one by one, without tables.
-struct Formula<'a> {
+pub(super) struct Formula<'a> {
     level: &'a addr1::Addresser,
     start: u64,
     z: u32,
@@ -223,6 +224,33 @@ impl Subresource {
             Order::Tiles(tables) => tables.address(x, y, z, sample),
             Order::Formula { level, start } => start + level.address(Texel { x, y, z, sample, level: 0 })?,
         })
+    }
+
+    /// Returns a row of a layer and sample, whose addresses are those of [`address`](Self::address); `None` outside the padded level.
+    #[inline]
+    pub fn line(&self, y: u32, z: u32, sample: u32) -> Option<Line<'_>> {
+        let [width, height, depth] = self.extent;
+        if y >= height || z >= depth || sample >= self.samples {
+            return None;
+        }
+        let order = match &self.order {
+            Order::Linear { base, pitch, slice } => {
+                let start = base + u64::from(z) * slice + u64::from(y) * pitch;
+                LineOrder::Linear { start, bytes: self.bytes.into() }
+            }
+            Order::Blocks(tables) => {
+                let plane = tables.plane(z, sample);
+                let line = plane.line(y);
+                LineOrder::Blocks(plane, line)
+            }
+            Order::Tiles(tables) => {
+                let plane = tables.plane(z, sample);
+                let line = plane.line(y);
+                LineOrder::Tiles(plane, line)
+            }
+            Order::Formula { level, start } => LineOrder::Formula(Formula { level, start: *start, z, sample }, y),
+        };
+        Some(Line { width, order })
     }
 
     #[cold]

@@ -18,9 +18,39 @@ pub(in crate::execute) struct Quad {
     pub(in crate::execute) layer: u32,
     pub(in crate::execute) range: [f32; 2],
     /// The values at the centres of the pixels.
-    pub(in crate::execute) values: [Values; 4],
+    pub(in crate::execute) values: QuadValues,
     /// The additions of several samples.
     pub(in crate::execute) sampled: Option<Box<Sampled>>,
+}
+
+/// The [`Values`] of the pixels of a quad, each kind of all pixels together, as registers have them.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(in crate::execute) struct QuadValues {
+    pub(in crate::execute) perspective: [[f32; 4]; 2],
+    pub(in crate::execute) linear: [[f32; 4]; 2],
+    pub(in crate::execute) z: [f32; 4],
+    pub(in crate::execute) w: [f32; 4],
+}
+
+impl QuadValues {
+    /// Creates the values of a quad from those of its pixels.
+    pub(in crate::execute) fn of(pixel: impl Fn(usize) -> Values) -> Self {
+        let mut all = Self::default();
+        for lane in 0..4 {
+            all.set(lane, &pixel(lane));
+        }
+        all
+    }
+
+    /// Sets the values of a pixel.
+    pub(in crate::execute) fn set(&mut self, lane: usize, values: &Values) {
+        for part in 0..2 {
+            self.perspective[part][lane] = values.perspective[part];
+            self.linear[part][lane] = values.linear[part];
+        }
+        self.z[lane] = values.z;
+        self.w[lane] = values.w;
+    }
 }
 
 /// The values of a quad of several samples.
@@ -31,9 +61,9 @@ pub(in crate::execute) struct Sampled {
     /// The depth of each sample of each pixel.
     pub(in crate::execute) depths: [[f32; 16]; 4],
     /// The values at the centre, or at a covered sample if the centre is not covered.
-    pub(in crate::execute) centroid: [Values; 4],
+    pub(in crate::execute) centroid: QuadValues,
     /// The values at the sample that is computed.
-    pub(in crate::execute) own: [Values; 4],
+    pub(in crate::execute) own: QuadValues,
     /// The place of the sample that is computed, from the upper left corner of each pixel.
     pub(in crate::execute) place: [[f32; 2]; 4],
 }
@@ -49,9 +79,19 @@ impl Quad {
         [self.x + (lane as i32 & 1), self.y + (lane as i32 >> 1)]
     }
 
+    /// Returns the values at the sample that is computed, or else at the centres.
+    pub(in crate::execute) fn own(&self) -> &QuadValues {
+        self.sampled.as_ref().map_or(&self.values, |sampled| &sampled.own)
+    }
+
+    /// Returns the values at places that are covered: the centres if there is one sample.
+    pub(in crate::execute) fn centroid(&self) -> &QuadValues {
+        self.sampled.as_ref().map_or(&self.values, |sampled| &sampled.centroid)
+    }
+
     /// Returns the depth of a sample of a lane.
     pub(in crate::execute) fn depth(&self, lane: usize, sample: u32) -> f32 {
-        self.sampled.as_ref().map_or(self.values[lane].z, |sampled| sampled.depths[lane][sample as usize & 15])
+        self.sampled.as_ref().map_or(self.values.z[lane], |sampled| sampled.depths[lane][sample as usize & 15])
     }
 }
 

@@ -3,7 +3,11 @@
 //! Edge functions are whole numbers, so that the first and the last pixel of a row are divisions, and stepping them from pixel to pixel
 //! is exact.
 
-use crate::execute::cover::setup::{Area, Values, place_in_pixel};
+use crate::Rectangle;
+use crate::execute::cover::{
+    quad::QuadValues,
+    setup::{Area, place_in_pixel},
+};
 
 /// The values that a draw needs of its pixels. Others are zero.
 #[derive(Clone, Copy, Debug, Default)]
@@ -102,40 +106,118 @@ impl Rows {
     }
 
     /// Returns the values at the centres of the pixels of a quad, which may be outside.
-    pub(in crate::execute) fn quad(&self, quad: [i32; 2], needs: Needs) -> [Values; 4] {
-        let centre = place_in_pixel(quad, [0; 2], self.bits);
-        let weights = self.edges.map(|edge| {
-            let first = edge.at(centre);
-            let [down, right] = edge.along.map(|length| length << self.bits);
-            [first, first - right, first + down, first - right + down].map(|value| value as f64 / self.area)
-        });
-        let sum = |corners: &[f64; 3]| -> [f64; 4] {
-            [0, 1, 2, 3].map(|lane: usize| {
-                weights[0][lane] * corners[0] + weights[1][lane] * corners[1] + weights[2][lane] * corners[2]
-            })
-        };
-        let mut all = [Values::default(); 4];
+    pub(in crate::execute) fn quad(&self, quad: [i32; 2], needs: Needs) -> QuadValues {
+        let weights = self.weights(place_in_pixel(quad, [0; 2], self.bits));
+        let mut all = QuadValues::default();
         if needs.perspective || needs.w {
-            let inverse = sum(&self.inverse_w);
-            for (vertex, corners) in self.perspective.iter().enumerate().filter(|_| needs.perspective) {
-                let of = sum(corners);
-                for lane in 0..4 {
-                    all[lane].perspective[vertex] = (of[lane] / inverse[lane]) as f32;
+            let inverse = sum(&weights, &self.inverse_w);
+            if needs.perspective {
+                for (values, corners) in all.perspective.iter_mut().zip(&self.perspective) {
+                    *values = quotients(sum(&weights, corners), inverse);
                 }
             }
             if needs.w {
-                (0..4).for_each(|lane| all[lane].w = (1.0 / inverse[lane]) as f32);
+                all.w = quotients([1.0; 4], inverse);
             }
         }
-        for (vertex, corners) in self.linear.iter().enumerate().filter(|_| needs.linear) {
-            let of = sum(corners);
-            (0..4).for_each(|lane| all[lane].linear[vertex] = of[lane] as f32);
+        if needs.linear {
+            for (values, corners) in all.linear.iter_mut().zip(&self.linear) {
+                *values = sum(&weights, corners).map(|value| value as f32);
+            }
         }
         if needs.depth {
-            let z = sum(&self.z);
-            (0..4).for_each(|lane| all[lane].z = (z[lane] + self.bias) as f32);
+            for (value, z) in all.z.iter_mut().zip(sum(&weights, &self.z)) {
+                *value = (z + self.bias) as f32;
+            }
         }
         all
+    }
+
+    /// Returns the weights of the corners at the pixels of a quad, of which the first has its centre at a place.
+    fn weights(&self, centre: [i64; 2]) -> [[f64; 4]; 3] {
+        let mut weights = [[0.0; 4]; 3];
+        for (weights, edge) in weights.iter_mut().zip(&self.edges) {
+            let first = edge.at(centre);
+            let (down, right) = (edge.along[0] << self.bits, edge.along[1] << self.bits);
+            let values = [first, first - right, first + down, first - right + down];
+            for (weight, value) in weights.iter_mut().zip(values) {
+                *weight = value as f64 / self.area;
+            }
+        }
+        weights
+    }
+}
+
+/// Returns a value of corners at the pixels of a quad by their weights.
+fn sum(weights: &[[f64; 4]; 3], corners: &[f64; 3]) -> [f64; 4] {
+    let mut all = [0.0; 4];
+    for (lane, value) in all.iter_mut().enumerate() {
+        *value = weights[0][lane] * corners[0] + weights[1][lane] * corners[1] + weights[2][lane] * corners[2];
+    }
+    all
+}
+
+/// Divides the values of the pixels of a quad.
+fn quotients(dividends: [f64; 4], divisors: [f64; 4]) -> [f32; 4] {
+    let mut all = [0.0; 4];
+    for (lane, value) in all.iter_mut().enumerate() {
+        *value = (dividends[lane] / divisors[lane]) as f32;
+    }
+    all
+}
+
+/// Two rows of quads: the pixels of each that a sample covers.
+pub(in crate::execute) struct Spans {
+    /// The first and the end of the pixels, by lane and sample.
+    of: [[[i32; 2]; 16]; 4],
+    samples: usize,
+    /// The first and the end of the quads of which a pixel has a sample.
+    pub(in crate::execute) any: [i32; 2],
+    /// The first and the end of the quads whose pixels have all samples.
+    all: [i32; 2],
+}
+
+impl Spans {
+    /// Finds the samples of two rows at places by lane, inside of bounds.
+    pub(in crate::execute) fn new(
+        rows: &Rows,
+        (y, bounds): (i32, &Rectangle),
+        (places, samples): (&[[[i8; 2]; 16]; 4], usize),
+    ) -> Self {
+        let sides = [bounds.first[0], bounds.end[0]];
+        let mut spans = Self { of: [[[0; 2]; 16]; 4], samples, any: [sides[1], sides[0]], all: sides };
+        for (lane, of) in spans.of.iter_mut().enumerate() {
+            let row = y + (lane as i32 >> 1);
+            let is_inside = row >= bounds.first[1] && row < bounds.end[1];
+            for (span, place) in of.iter_mut().zip(&places[lane]).take(samples) {
+                if is_inside {
+                    *span = rows.span(row, *place, sides);
+                }
+                if span[0] < span[1] {
+                    spans.any = [spans.any[0].min(span[0]), spans.any[1].max(span[1])];
+                }
+                // Quads are at the column of their left pixels.
+                let column = lane as i32 & 1;
+                spans.all = [spans.all[0].max(span[0] - column), spans.all[1].min(span[1] - column)];
+            }
+        }
+        spans.any[0] &= !1;
+        spans
+    }
+
+    /// Returns the samples that are covered of the pixels of the quad at a column.
+    pub(in crate::execute) fn coverage(&self, x: i32) -> [u16; 4] {
+        if self.all[0] <= x && x < self.all[1] {
+            return [((1_u32 << self.samples) - 1) as u16; 4];
+        }
+        let mut coverage = [0; 4];
+        for (lane, covered) in coverage.iter_mut().enumerate() {
+            let at = x + (lane as i32 & 1);
+            for (sample, span) in self.of[lane].iter().take(self.samples).enumerate() {
+                *covered |= u16::from(span[0] <= at && at < span[1]) << sample;
+            }
+        }
+        coverage
     }
 }
 
@@ -195,22 +277,52 @@ mod tests {
     }
 
     #[test]
+    fn quads_have_the_samples_that_their_pixels_cover_one_by_one() {
+        let mut random = Random(11);
+        let (mut whole, mut partial) = (0, 0);
+        for area in (0..200).filter_map(|_| random.area()).collect::<Vec<_>>() {
+            let places = [0; 4].map(|_| [0; 16].map(|_| [random.next(16) - 8, random.next(16) - 8].map(|at| at as i8)));
+            let samples = 1 << random.next(4);
+            let bounds = Rectangle { first: [3, 1], end: [46, 47] };
+            let rows = Rows::new(&area);
+            for y in (0..50).step_by(2) {
+                let spans = Spans::new(&rows, (y, &bounds), (&places, samples));
+                for x in (-2..50).step_by(2) {
+                    let mut alone = [0; 4];
+                    for (lane, covered) in alone.iter_mut().enumerate() {
+                        let pixel = [x + (lane as i32 & 1), y + (lane as i32 >> 1)];
+                        for sample in (0..samples).filter(|_| bounds.contains(pixel[0], pixel[1])) {
+                            *covered |= u16::from(area.covers(pixel, places[lane][sample])) << sample;
+                        }
+                    }
+                    let coverage = spans.coverage(x);
+                    assert_eq!(coverage, alone, "{x} {y} {bounds:?} of {area:?}");
+                    assert!(coverage == [0; 4] || spans.any[0] <= x && x < spans.any[1], "{x} {y} of {area:?}");
+                    let all = ((1_u32 << samples) - 1) as u16;
+                    whole += u32::from(coverage == [all; 4]);
+                    partial += u32::from(coverage != [all; 4] && coverage != [0; 4]);
+                }
+            }
+        }
+        assert!(whole > 1000 && partial > 1000, "{whole} {partial}");
+    }
+
+    #[test]
     fn values_of_a_quad_have_the_bits_of_those_of_its_pixels() {
         let mut random = Random(7);
-        let bits = |values: &Values| {
-            [values.perspective[0], values.perspective[1], values.linear[0], values.linear[1], values.z, values.w]
-                .map(f32::to_bits)
+        let bits = |values: &QuadValues| {
+            let QuadValues { perspective, linear, z, w } = values;
+            [perspective[0], perspective[1], linear[0], linear[1], *z, *w].map(|all| all.map(f32::to_bits))
         };
         let needs = Needs { perspective: true, linear: true, depth: true, w: true };
         for area in (0..400).filter_map(|_| random.area()).collect::<Vec<_>>() {
             let quad = [random.next(48), random.next(48)].map(|at| at as i32 & !1);
             let all = Rows::new(&area).quad(quad, needs);
-            for (lane, found) in all.iter().enumerate() {
-                let pixel = [quad[0] + (lane as i32 & 1), quad[1] + (lane as i32 >> 1)];
-                assert_eq!(bits(found), bits(&area.values(pixel, [0; 2])), "{pixel:?} of {area:?}");
-            }
+            let alone =
+                QuadValues::of(|lane| area.values([quad[0] + (lane as i32 & 1), quad[1] + (lane as i32 >> 1)], [0; 2]));
+            assert_eq!(bits(&all), bits(&alone), "{quad:?} of {area:?}");
             let none = Rows::new(&area).quad(quad, Needs::default());
-            assert_eq!(none, [Values::default(); 4]);
+            assert_eq!(none, QuadValues::default());
         }
     }
 }

@@ -159,6 +159,7 @@ fn depths(state: &DrawState, targets: &mut Targets, access: &mut Access<'_>, qua
     let depth = &state.depth;
     let format = depth.plane.map_or(3, |plane| plane.format);
     let Targets { depth: Some(plane), htile, .. } = targets else { return };
+    let mut locations = plane.places();
     let (mut places, mut addresses) = (Vec::new(), Vec::new());
     for (index, quad) in quads.iter_mut().enumerate() {
         for lane in 0..4 {
@@ -166,7 +167,7 @@ fn depths(state: &DrawState, targets: &mut Targets, access: &mut Access<'_>, qua
             let mut inside = 0;
             for sample in bits(quad.samples[lane]) {
                 // Pixels outside of the target are not drawn.
-                let Some(at) = plane.address([x, y, quad.layer], sample) else { continue };
+                let Some(at) = locations.address([x, y, quad.layer], sample) else { continue };
                 if let Some(htile) = htile.as_mut()
                     && let Err(word) = htile.open(access, [x, y, quad.layer], [Some(plane), None])
                 {

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use crate::execute::{
-    cover::quad::{Quad, Sampled, bits},
-    cover::rows::{Needs, Rows},
+    cover::quad::{Quad, QuadValues, Sampled, bits},
+    cover::rows::{Needs, Rows, Spans},
     cover::samples,
-    cover::setup::Values,
     cover::shapes::{Shape, Shaper, Shapes, Vertices},
     geometry::vertices::{Drawable, Group},
-    interface::{Drawn, Ended, Interpolant, Memory, Shaders},
+    interface::{Drawn, Ended, Memory, PixelWave, Shaders},
     shade::depth,
+    shade::write::Scratch,
     target::targets::Targets,
     target::value::Access,
 };
@@ -28,7 +28,9 @@ pub(in crate::execute) struct Pixels<'d> {
     /// The quads of a part of a primitive that are not tested yet.
     fresh: Vec<Quad>,
     quads: Vec<Quad>,
-    primitives: Vec<Vec<Interpolant>>,
+    /// The wave that is filled: it has the attributes of the primitives of `quads`.
+    wave: PixelWave,
+    pub(in crate::execute) scratch: Scratch,
     pub(in crate::execute) is_early: bool,
     needs: Needs,
     /// The samples of the pixels of a quad that may be drawn, if those of all quads are the same.
@@ -80,7 +82,8 @@ impl<'d> Pixels<'d> {
             access: Access::new(memory),
             drawn: Drawn::default(),
             quads: Vec::new(),
-            primitives: Vec::new(),
+            wave: PixelWave::default(),
+            scratch: Scratch::default(),
             is_early: state.tests_early(),
         }
     }
@@ -186,8 +189,9 @@ impl<'d> Pixels<'d> {
                             if bounds.contains(pixel[0], pixel[1]) { self.coverage(shape, pixel, lane) } else { 0 }
                         });
                         if coverage != [0; 4] {
-                            let values =
-                                [0, 1, 2, 3].map(|lane| shape.values([x + (lane & 1), y + (lane >> 1)], [0; 2]));
+                            let values = QuadValues::of(|lane| {
+                                shape.values([x + (lane as i32 & 1), y + (lane as i32 >> 1)], [0; 2])
+                            });
                             self.covered([x, y], (coverage, values), shape, current, shaders)?;
                         }
                     }
@@ -207,34 +211,13 @@ impl<'d> Pixels<'d> {
         shaders: &mut dyn Shaders,
     ) -> Result<(), Ended> {
         let samples = (self.state.samples as usize).clamp(1, 16);
-        let mut spans = [[[0; 2]; 16]; 4];
-        let [mut first, mut end] = [bounds.end[0], bounds.first[0]];
-        for (lane, spans) in spans.iter_mut().enumerate() {
-            let row = y + (lane as i32 >> 1);
-            if row < bounds.first[1] || row >= bounds.end[1] {
-                continue;
+        let spans = Spans::new(rows, (y, bounds), (&self.state.sampling.places, samples));
+        for x in (spans.any[0]..spans.any[1]).step_by(2) {
+            let mut coverage = spans.coverage(x);
+            match self.drawable {
+                Some(drawable) => (0..4).for_each(|lane| coverage[lane] &= drawable[lane]),
+                None => self.mask([x, y], &mut coverage),
             }
-            for (span, place) in spans.iter_mut().zip(&self.state.sampling.places[lane]).take(samples) {
-                *span = rows.span(row, *place, [bounds.first[0], bounds.end[0]]);
-                if span[0] < span[1] {
-                    first = first.min(span[0]);
-                    end = end.max(span[1]);
-                }
-            }
-        }
-        for x in (first & !1..end).step_by(2) {
-            let coverage = [0, 1, 2, 3].map(|lane: usize| {
-                let at = x + (lane as i32 & 1);
-                let mut covered = 0;
-                for (sample, span) in spans[lane].iter().take(samples).enumerate() {
-                    covered |= u16::from(span[0] <= at && at < span[1]) << sample;
-                }
-                match self.drawable {
-                    Some(drawable) => covered & drawable[lane],
-                    None if covered == 0 => 0,
-                    None => covered & self.may_draw([at, y + (lane as i32 >> 1)]),
-                }
-            });
             if coverage != [0; 4] {
                 let values = rows.quad([x, y], self.needs);
                 self.covered([x, y], (coverage, values), shape, current, shaders)?;
@@ -243,11 +226,18 @@ impl<'d> Pixels<'d> {
         Ok(())
     }
 
+    /// Leaves the pixels of a quad those samples that may be drawn.
+    fn mask(&self, [x, y]: [i32; 2], coverage: &mut [u16; 4]) {
+        for (lane, covered) in coverage.iter_mut().enumerate().filter(|(_, covered)| **covered != 0) {
+            *covered &= self.may_draw([x + (lane as i32 & 1), y + (lane as i32 >> 1)]);
+        }
+    }
+
     /// Draws a quad of which a sample is covered.
     fn covered(
         &mut self,
         [x, y]: [i32; 2],
-        (coverage, values): ([u16; 4], [Values; 4]),
+        (coverage, values): ([u16; 4], QuadValues),
         shape: &Shape,
         current: &mut Current<'_>,
         shaders: &mut dyn Shaders,
@@ -307,7 +297,8 @@ impl<'d> Pixels<'d> {
                     .into_iter()
                     .find(|sample| quad.coverage[lane] >> sample & 1 != 0)
                     .unwrap_or(quad.coverage[lane].trailing_zeros() as u8);
-                sampled.centroid[lane] = shape.values(quad.pixel(lane), sampling.places[lane][usize::from(nearest)]);
+                let place = sampling.places[lane][usize::from(nearest)];
+                sampled.centroid.set(lane, &shape.values(quad.pixel(lane), place));
             }
         }
         let iterations = sampling.iterations;
@@ -320,7 +311,7 @@ impl<'d> Pixels<'d> {
             if iterations > 1 {
                 own.number = number;
                 let places = lanes.map(|lane| sampling.places[lane][number as usize & 15]);
-                own.own = lanes.map(|lane| shape.values(quad.pixel(lane), places[lane]));
+                own.own = QuadValues::of(|lane| shape.values(quad.pixel(lane), places[lane]));
                 own.place = places.map(|place| place.map(|at| 0.5 + f32::from(at) / 16.0));
             }
             self.fresh.push(Quad { samples, sampled: Some(Box::new(own)), ..*quad });
@@ -340,9 +331,8 @@ impl<'d> Pixels<'d> {
             self.drawn.passed += fresh.iter().map(passed).sum::<u64>();
         }
         if has_shader {
-            for quad in fresh.drain(..).filter(|quad| quad.samples != [0; 4]) {
-                self.quad(quad, current, shaders)?;
-            }
+            fresh.retain(|quad| quad.samples != [0; 4]);
+            self.fill(&mut fresh, current, shaders)?;
         } else {
             // Depth and stencil alone.
             self.drawn.fault = self.drawn.fault.or(self.access.fault);
@@ -352,26 +342,33 @@ impl<'d> Pixels<'d> {
         Ok(())
     }
 
-    /// Gives a quad to the wave that is filled.
-    fn quad(&mut self, mut quad: Quad, current: &mut Current<'_>, shaders: &mut dyn Shaders) -> Result<(), Ended> {
-        if self.quads.len() >= self.state.pixel.lanes as usize / 4 {
-            let attributes = current.number.take().map(|number| self.primitives[usize::from(number)].clone());
-            self.flush(shaders)?;
-            if let Some(attributes) = attributes {
-                self.primitives.push(attributes);
-                current.number = Some(0);
+    /// Gives quads to the wave that is filled, and runs it each time that it is full and more quads come.
+    fn fill(
+        &mut self,
+        fresh: &mut Vec<Quad>,
+        current: &mut Current<'_>,
+        shaders: &mut dyn Shaders,
+    ) -> Result<(), Ended> {
+        let most = self.state.pixel.lanes as usize / 4;
+        while !fresh.is_empty() {
+            if self.quads.len() >= most {
+                self.run(shaders)?;
+                // The primitive goes on in the next wave.
+                current.number = current.number.map(|number| {
+                    self.wave.primitives.swap(0, number.into());
+                    0
+                });
+                self.wave.primitives.truncate(usize::from(current.number.is_some()));
             }
+            let number = *current.number.get_or_insert_with(|| {
+                let Prepared { group, drawable, provoking, .. } = current.primitive;
+                self.wave.primitives.push(group.attributes(self.state, *drawable, *provoking));
+                (self.wave.primitives.len() - 1) as u16
+            });
+            let count = fresh.len().min(most.saturating_sub(self.quads.len()).max(1));
+            fresh[..count].iter_mut().for_each(|quad| quad.primitive = number);
+            self.quads.extend(fresh.drain(..count));
         }
-        quad.primitive = if let Some(number) = current.number {
-            number
-        } else {
-            let Prepared { group, drawable, provoking, .. } = current.primitive;
-            self.primitives.push(group.attributes(self.state, *drawable, *provoking));
-            let place = (self.primitives.len() - 1) as u16;
-            current.number = Some(place);
-            place
-        };
-        self.quads.push(quad);
         Ok(())
     }
 
@@ -398,16 +395,25 @@ impl<'d> Pixels<'d> {
 
     /// Runs the pixel shader for all quads that wait, and writes what it exports.
     pub(in crate::execute) fn flush(&mut self, shaders: &mut dyn Shaders) -> Result<(), Ended> {
-        let (quads, primitives) = (std::mem::take(&mut self.quads), std::mem::take(&mut self.primitives));
-        if quads.is_empty() {
+        let result = self.run(shaders);
+        self.wave.primitives.clear();
+        result
+    }
+
+    /// Runs the wave of all quads that wait, and leaves it the attributes of its primitives.
+    fn run(&mut self, shaders: &mut dyn Shaders) -> Result<(), Ended> {
+        if self.quads.is_empty() {
             return Ok(());
         }
-        let wave = self.wave(&quads, primitives);
+        let (mut quads, mut wave) = (std::mem::take(&mut self.quads), std::mem::take(&mut self.wave));
+        self.start(&quads, &mut wave);
         self.drawn.pixel_waves += 1;
         self.drawn.pixel_invocations += u64::from(wave.lanes.count_ones());
         let exports = shaders.pixels(&self.state.pixel, &wave)?;
         self.write(&quads, &exports)?;
         self.drawn.fault = self.drawn.fault.or(self.access.fault);
+        quads.clear();
+        (self.quads, self.wave) = (quads, wave);
         Ok(())
     }
 }

@@ -69,21 +69,21 @@ impl Pixels<'_> {
         let depth_export = exports.iter().find(|export| export.target == DEPTH);
         let changes_mask = depth_export.is_some() || state.depth.alpha_to_mask.is_some();
         let mut covered = [0; 64];
-        for (index, quad) in quads.iter().enumerate() {
-            for lane in (0..4).filter(|lane| quad.samples[*lane] != 0) {
+        for ((index, quad), covered) in quads.iter().enumerate().zip(covered.as_chunks_mut::<4>().0) {
+            for (lane, covered) in covered.iter_mut().enumerate() {
                 let at = 4 * index + lane;
-                if alive >> at & 1 == 0 {
+                if quad.samples[lane] == 0 || alive >> at & 1 == 0 {
                     continue;
                 }
-                covered[at] = if changes_mask || !self.is_early {
+                *covered = if changes_mask || !self.is_early {
                     self.late(quad, lane, (at, exports), depth_export)
                 } else {
                     quad.samples[lane]
                 };
-                if !state.depth.is_forced_early {
-                    self.drawn.passed += u64::from(covered[at].count_ones());
-                }
             }
+        }
+        if !state.depth.is_forced_early {
+            self.drawn.passed += covered.iter().map(|samples| u64::from(samples.count_ones())).sum::<u64>();
         }
         // Quads of different primitives may have the same pixels, which then follow each other.
         let mut first = 0;
@@ -141,7 +141,8 @@ impl Pixels<'_> {
     /// Writes the colours of the samples of quads that have none in common; `covered` has those of all lanes of the wave.
     fn colours(&mut self, quads: &[Quad], (first, covered): (usize, &[u16; 64]), exports: &[Export]) {
         let state = self.state;
-        let mut pixels = Vec::with_capacity(64);
+        let Scratch { pixels, .. } = &mut self.scratch;
+        pixels.clear();
         // Row by row, in which pixels follow each other in memory.
         for row in [0, 2] {
             for (index, quad) in quads.iter().enumerate() {
@@ -158,7 +159,7 @@ impl Pixels<'_> {
             if metadata.is_empty() {
                 continue;
             }
-            for pixel in &pixels {
+            for pixel in &*pixels {
                 if let Err(code) = dcc::open_all(metadata, &mut self.access, pixel.place, (colour, format, plane)) {
                     self.access.compressed = self.access.compressed.or(Some(code));
                 }
@@ -168,13 +169,13 @@ impl Pixels<'_> {
             return;
         }
         if state.operation.mode == crate::execute::target::targets::RESOLVE {
-            for pixel in &pixels {
+            for pixel in &*pixels {
                 crate::execute::shade::resolve::resolve(&self.targets, &mut self.access, pixel.place);
             }
             return;
         }
         for (colour, format, plane) in &self.targets.colours {
-            Write::new(state, colour, format, plane).pixels(&mut self.access, &pixels, exports);
+            Write::new(state, colour, format, plane).pixels(&mut self.access, &mut self.scratch, exports);
         }
     }
 }
@@ -184,6 +185,16 @@ struct Pixel {
     place: [u32; 3],
     lane: usize,
     samples: u16,
+}
+
+/// The space of the waves of a draw for what is written, which is kept from wave to wave.
+#[derive(Default)]
+pub(in crate::execute) struct Scratch {
+    pixels: Vec<Pixel>,
+    /// The address of each sample, what was there, and what is written.
+    addresses: Vec<u64>,
+    old: Vec<u8>,
+    data: Vec<u8>,
 }
 
 /// The parameters with which a target is written.
@@ -224,22 +235,39 @@ impl<'w> Write<'w> {
         }
     }
 
-    /// Writes pixels that have no sample in common.
-    fn pixels(&self, access: &mut Access<'_>, pixels: &[Pixel], exports: &[Export]) {
-        let bytes = self.plane.bytes;
+    /// Writes the pixels of the scratch space, which have no sample in common.
+    fn pixels(&self, access: &mut Access<'_>, scratch: &mut Scratch, exports: &[Export]) {
+        scratch.addresses.clear();
+        scratch.data.clear();
         // Only lanes that branched differently export to a target more than once.
         let mut own = exports.iter().filter(|export| export.target == self.export);
         let alone = own.next().filter(|_| own.next().is_none() && !self.is_dual);
         let reads = self.blend.is_some() || self.is_logic || self.mask != self.all;
         let is_plain = !reads && self.state.mutation.is_none();
-        if let Some(export) = alone.filter(|_| is_plain && pixels.len() >= MANY)
+        if let Some(export) = alone.filter(|_| is_plain && scratch.pixels.len() >= MANY)
             && let Some(lanes) =
                 self.format.pack_lanes(|component| blend::floats_of(export, self.export_format, component))
         {
-            self.lanes(access, pixels, export.lanes, &lanes);
-            return;
+            self.lanes(scratch, export.lanes, &lanes);
+            access.enter(Surface::Color);
+        } else {
+            self.each(access, scratch, (exports, alone), reads);
         }
-        let (mut addresses, mut colours) = (Vec::with_capacity(pixels.len()), Vec::with_capacity(pixels.len()));
+        access.store_all(&scratch.addresses, self.plane.bytes, &scratch.data);
+    }
+
+    /// Finds the addresses and values of pixels one by one; all of them are in the only export of the target, if there is one.
+    fn each(
+        &self,
+        access: &mut Access<'_>,
+        scratch: &mut Scratch,
+        (exports, alone): (&[Export], Option<&Export>),
+        reads: bool,
+    ) {
+        let bytes = self.plane.bytes;
+        let Scratch { pixels, addresses, old, data } = scratch;
+        let mut places = self.plane.places();
+        let mut colours = Vec::with_capacity(pixels.len());
         for pixel in pixels {
             let found = match alone {
                 Some(export) => (export.lanes >> pixel.lane & 1 != 0)
@@ -251,19 +279,17 @@ impl<'w> Write<'w> {
                 source.swap(0, 2);
             }
             for sample in bits(pixel.samples) {
-                if let Some(at) = self.plane.address(pixel.place, sample) {
+                if let Some(at) = places.address(pixel.place, sample) {
                     addresses.push(at);
                     colours.push((source, second));
                 }
             }
         }
-        let mut data = Vec::with_capacity(addresses.len() * bytes);
         access.enter(Surface::Color);
         if reads {
-            let mut old = Vec::new();
-            access.load_all(&addresses, bytes, &mut old);
+            access.load_all(addresses, bytes, old);
             for (index, (source, second)) in colours.iter().enumerate() {
-                let new = self.combined(*source, *second, element(&old, bytes, index));
+                let new = self.combined(*source, *second, element(old, bytes, index));
                 data.extend_from_slice(&new.to_le_bytes()[..bytes]);
             }
         } else {
@@ -271,23 +297,20 @@ impl<'w> Write<'w> {
                 data.extend_from_slice(&self.format.pack(*source).to_le_bytes()[..bytes]);
             }
         }
-        access.store_all(&addresses, bytes, &data);
     }
 
-    /// Writes pixels of four bytes, of which each lane has one.
-    fn lanes(&self, access: &mut Access<'_>, pixels: &[Pixel], on: u64, lanes: &[u32; 64]) {
-        let mut addresses = Vec::with_capacity(pixels.len());
-        let mut data: Vec<u8> = Vec::with_capacity(4 * pixels.len());
+    /// Finds the addresses and values of pixels of four bytes, of which each lane has one.
+    fn lanes(&self, scratch: &mut Scratch, on: u64, lanes: &[u32; 64]) {
+        let Scratch { pixels, addresses, data, .. } = scratch;
+        let mut places = self.plane.places();
         for pixel in pixels.iter().filter(|pixel| on >> pixel.lane & 1 != 0) {
             for sample in bits(pixel.samples) {
-                if let Some(at) = self.plane.address(pixel.place, sample) {
+                if let Some(at) = places.address(pixel.place, sample) {
                     addresses.push(at);
                     data.extend_from_slice(&lanes[pixel.lane].to_le_bytes());
                 }
             }
         }
-        access.enter(Surface::Color);
-        access.store_all(&addresses, 4, &data);
     }
 
     /// Returns the first and the second colour that a lane exports to the target.

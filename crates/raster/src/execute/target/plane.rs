@@ -1,7 +1,10 @@
 //! The addresses of pixels of targets.
 
 use amdgpu_hw::GfxLevel;
-use amdgpu_surface::{Chip, addr1, addr2, addr3, tiler::Subresource};
+use amdgpu_surface::{
+    Chip, addr1, addr2, addr3,
+    tiler::{Line, Subresource},
+};
 
 use crate::{Colour, Depth, DepthPlane, DrawState};
 
@@ -27,14 +30,44 @@ impl Plane {
 
     /// Returns the offset of a sample of a pixel from the start of the target.
     pub(in crate::execute) fn offset(&self, [x, y, layer]: [u32; 3], sample: u32) -> Option<u64> {
-        let z = self.first_layer.checked_add(layer).filter(|z| *z <= self.last_layer)?;
-        self.level.address(x, y, z, sample).ok()
+        self.level.address(x, y, self.slice(layer)?, sample).ok()
+    }
+
+    /// Returns the addresses of pixels one after the other.
+    pub(in crate::execute) const fn places(&self) -> Places<'_> {
+        Places { plane: self, row: [0; 3], line: None }
+    }
+
+    /// Returns the slice of a layer; `None` outside the target.
+    fn slice(&self, layer: u32) -> Option<u32> {
+        self.first_layer.checked_add(layer).filter(|z| *z <= self.last_layer)
     }
 
     /// Returns the padded width and height.
     pub(in crate::execute) fn size(&self) -> [u32; 2] {
         let [width, height, _] = self.level.extent();
         [width, height]
+    }
+}
+
+/// The addresses of pixels that are asked for one after the other: what depends on the row is computed once for pixels of the same row.
+pub(in crate::execute) struct Places<'p> {
+    plane: &'p Plane,
+    /// The row of the last pixel: y, layer and sample.
+    row: [u32; 3],
+    line: Option<Line<'p>>,
+}
+
+impl Places<'_> {
+    /// Returns what [`Plane::address`] does.
+    pub(in crate::execute) fn address(&mut self, [x, y, layer]: [u32; 3], sample: u32) -> Option<u64> {
+        let row = [y, layer, sample];
+        if self.row != row || self.line.is_none() {
+            self.row = row;
+            self.line = self.plane.slice(layer).and_then(|z| self.plane.level.line(y, z, sample));
+        }
+        let offset = self.line.as_ref()?.address(x)?;
+        Some(self.plane.base.wrapping_add(offset ^ self.plane.xor) & 0xffff_ffff_ffff)
     }
 }
 
