@@ -68,7 +68,7 @@ impl Shaders for Programs {
         Ok(vec![export(12, wave.lanes, |lane| vertex(lane)[0]), export(32, wave.lanes, |lane| vertex(lane)[1])])
     }
 
-    fn pixels(&mut self, _: &Program, wave: &PixelWave) -> Result<Vec<Export>, Ended> {
+    fn pixels(&mut self, _: &Program, wave: &PixelWave, exports: &mut Vec<Export>) -> Result<(), Ended> {
         self.waves.fetch_add(1, Ordering::Relaxed);
         let y = f32::from_bits(wave.vectors[2][0]);
         if self.fatal.is_some_and(|fatal| y >= fatal) {
@@ -82,7 +82,8 @@ impl Shaders for Programs {
                 p0 + i * p10 + j * p20
             })
         };
-        Ok(vec![export(0, wave.lanes, colour)])
+        *exports = vec![export(0, wave.lanes, colour)];
+        Ok(())
     }
 }
 

@@ -161,6 +161,10 @@ fn elements_of_a_line_have_the_addresses_that_they_have_alone() {
                     assert_eq!(line.address(x), level.address(x, y, z, sample).ok(), "{name} {config:?} {x} {y}");
                     compared += 1;
                 }
+                let mut found = Vec::new();
+                line.each((0..width + 3).map(|x| (x, x)), |x, address| found.push((x, address)));
+                let alone = (0..width).map(|x| (x, line.address(x).unwrap()));
+                assert!(found.iter().copied().eq(alone), "{name} {config:?} {y}");
             }
             let outside = [(height, z, sample), (0, depth, sample), (0, z, config.samples)];
             assert!(outside.iter().all(|(y, z, sample)| level.line(*y, *z, *sample).is_none()), "{name} {config:?}");

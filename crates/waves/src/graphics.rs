@@ -5,7 +5,6 @@ use amdgpu_isa::WaveSize;
 use amdgpu_surface::Chip;
 
 use crate::{
-    buffer::described::{Described, Key},
     dispatch::Dispatch,
     export::{Export, Interpolant},
     group::Group,
@@ -24,11 +23,7 @@ use crate::{
         checker::{Checker, Notes},
         observer::{Observer, Unobserved},
     },
-    wave::{
-        file::Pool,
-        registers::Registers,
-        state::{Graphics, Indexing, Pad, Scratch, Status, Wave},
-    },
+    wave::state::Scratch,
 };
 
 /// A program of a graphics stage, and what all of its waves start with.
@@ -84,13 +79,11 @@ pub enum StageEnd {
 pub struct StageRunner {
     dispatch: Dispatch,
     config: WaveConfig,
-    lds_bytes: usize,
     code: Code,
     images: Images,
     limits: Limits,
-    pool: Pool,
-    /// The space of the last wave, for the next.
-    pad: Option<Box<Pad>>,
+    /// The wave that runs, or that has ended.
+    group: Group,
     used: u64,
     fault: Option<PageFault>,
     notes: Notes,
@@ -124,15 +117,13 @@ impl StageRunner {
         };
         let config = WaveConfig { is_graphics: true, ..dispatch.wave_config() };
         let images = Images::new(stage.level, dispatch.chip.as_ref());
-        let lds_bytes = stage.lds_bytes;
+        let group = Group::of_stage(&dispatch, stage.lds_bytes, limits.vectors.unit());
         Self {
             config,
-            lds_bytes,
             code: Code::new(config),
             images,
             limits,
-            pool: Pool::default(),
-            pad: None,
+            group,
             used: 0,
             fault: None,
             notes: Notes::default(),
@@ -140,14 +131,15 @@ impl StageRunner {
         }
     }
 
-    /// Executes a wave to its end and returns its exports, in order.
+    /// Executes a wave to its end and returns its exports, in order, which last up to the next wave.
     ///
     /// # Errors
     ///
     /// [`StageEnd`] if the wave cannot continue, if all waves together use more than [`Limits::instructions`] times
     /// [`Limits::WHOLE`] instructions or this one more than [`Limits::instructions`], or if the memory stops it.
-    pub fn run(&mut self, wave: &GraphicsWave<'_>, memory: &dyn Memory) -> Result<Vec<Export>, StageEnd> {
-        self.run_observed(wave, memory, &Unobserved)
+    pub fn run(&mut self, wave: &GraphicsWave<'_>, memory: &dyn Memory) -> Result<&[Export], StageEnd> {
+        self.run_observed(wave, memory, &Unobserved)?;
+        Ok(self.group.exports())
     }
 
     /// Executes a wave as [`run`](Self::run) does. Tells the memory the unit and the reach of all accesses, and `sink` the hazards of
@@ -161,14 +153,14 @@ impl StageRunner {
         wave: &GraphicsWave<'_>,
         memory: &dyn Memory,
         sink: &mut dyn FnMut(&InstructionHazard),
-    ) -> Result<Vec<Export>, StageEnd> {
+    ) -> Result<&[Export], StageEnd> {
         let mut notes = std::mem::take(&mut self.notes);
         let mut checker = Checker::new(self.config, (self.dispatch.program, true), memory, (sink, &mut notes));
         checker.unset = self.limits.unset.into();
         let result = self.run_observed(wave, memory, &checker);
         drop(checker);
         self.notes = notes;
-        result
+        result.map(|()| self.group.exports())
     }
 
     fn run_observed<O: Observer>(
@@ -176,9 +168,9 @@ impl StageRunner {
         wave: &GraphicsWave<'_>,
         memory: &dyn Memory,
         observer: &O,
-    ) -> Result<Vec<Export>, StageEnd> {
-        let wave = self.wave(wave);
-        let mut group = Group::of_wave(wave, self.dispatch.level, self.lds_bytes, self.dispatch.border_colors);
+    ) -> Result<(), StageEnd> {
+        self.start(wave);
+        let group = &mut self.group;
         let result = loop {
             if memory.is_stopped() {
                 break Err(StageEnd::Stopped);
@@ -196,9 +188,7 @@ impl StageRunner {
         };
         self.used = self.used.saturating_add(group.counters().instructions);
         self.fault = self.fault.or(group.fault());
-        let (exports, pad) = group.into_exports(&mut self.pool);
-        self.pad = pad;
-        result.map(|()| exports)
+        result
     }
 
     /// Gives the decoded code to later draws.
@@ -211,13 +201,11 @@ impl StageRunner {
         self.fault
     }
 
-    /// Returns a wave with these registers.
-    fn wave(&mut self, start: &GraphicsWave<'_>) -> Wave {
+    /// Starts the wave with these registers.
+    fn start(&mut self, start: &GraphicsWave<'_>) {
         let dispatch = &self.dispatch;
-        let lanes = dispatch.wave.lanes();
-        let (vectors, unit) = (self.pool.take(self.config.vgprs as usize), self.limits.vectors.unit());
-        let vectors = (vectors, dispatch.private_vgprs());
-        let mut registers = Registers::new(dispatch.level, lanes, vectors, dispatch.mode(), unit);
+        let Some(wave) = self.group.renew(dispatch) else { return };
+        let registers = &mut wave.registers;
         for (to, from) in registers.scalars.iter_mut().take(usize::from(M0) - 20).zip(start.scalars) {
             *to = *from;
         }
@@ -225,28 +213,75 @@ impl StageRunner {
             to.0 = *from;
         }
         registers.set_mask(EXEC, start.exec & registers.all());
-        registers.scalars[usize::from(M0)] = crate::group::UNDEFINED;
         let base = if dispatch.level >= GfxLevel::Gfx11 { dispatch.scratch_base } else { 0 };
-        Wave {
-            registers,
-            pc: dispatch.program & ((1 << 48) - 4),
-            status: Status::Running,
-            scratch: Scratch { base, lane_bytes: dispatch.scratch_bytes() / u64::from(lanes) },
-            indexing: Indexing::default(),
-            number: 0,
-            counters: crate::outcome::Counters::default(),
-            fault: None,
-            mutation: self.limits.mutation,
-            pad: self.pad.take().unwrap_or_default(),
-            unit,
-            takes_shortcuts: unit.takes_shortcuts(),
-            described: Described::new(dispatch.level, Key::default()),
-            graphics: Some(Box::new(Graphics {
-                // Most programs export once or twice.
-                exports: Vec::with_capacity(2),
-                primitives: start.primitives.to_vec(),
-                quads: start.quads.to_vec(),
-            })),
+        let lanes = u64::from(dispatch.wave.lanes());
+        wave.scratch = Scratch { base, lane_bytes: dispatch.scratch_bytes() / lanes };
+        wave.mutation = self.limits.mutation;
+        if let Some(graphics) = &mut wave.graphics {
+            graphics.attribute(start.primitives, start.quads);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use amdgpu_isa::assemble;
+
+    use super::*;
+
+    /// A program at address 256.
+    struct Program(Vec<u8>);
+
+    impl Memory for Program {
+        fn load(&self, va: u64, out: &mut [u8]) -> Result<(), PageFault> {
+            let fault = PageFault { va, access: crate::Access::Load };
+            let at = usize::try_from(va).ok().and_then(|at| at.checked_sub(256)).ok_or(fault)?;
+            let found = self.0.get(at..at + out.len()).ok_or(fault)?;
+            out.copy_from_slice(found);
+            Ok(())
+        }
+
+        fn store(&self, va: u64, _: &[u8]) -> Result<(), PageFault> {
+            Err(PageFault { va, access: crate::Access::Store })
+        }
+
+        fn atomic(&self, va: u64, _: u8, _: &mut dyn FnMut(u64) -> u64) -> Result<u64, PageFault> {
+            Err(PageFault { va, access: crate::Access::Atomic })
+        }
+    }
+
+    #[test]
+    fn a_wave_finds_nothing_of_the_one_before() {
+        let level = GfxLevel::Gfx10_3;
+        let lines = [
+            "v_mov_b32_e32 v1, s1",
+            "exp mrt0 v0, v1, v2, v3 done vm",
+            "v_mov_b32_e32 v3, 7",
+            "s_mov_b32 s1, 9",
+            "s_endpgm",
+        ];
+        let words = lines.map(|line| assemble(level, WaveSize::Wave64, line).unwrap().dwords().to_vec()).concat();
+        let memory = Program(words.iter().flat_map(|word| word.to_le_bytes()).chain([0; 1024]).collect());
+        let stage = GraphicsStage {
+            level,
+            wave: WaveSize::Wave64,
+            program: 256,
+            resources: [3, 0],
+            saturates16: false,
+            lds_bytes: 0,
+            scratch_ring: 0,
+            scratch_base: 0,
+            chip: None,
+            border_colors: 0,
+        };
+        let mut runner = StageRunner::new(&stage, Limits::default());
+        for (vectors, lanes) in [(vec![[5; 64], [6; 64], [8; 64]], u64::MAX), (vec![[4; 64]], 0xf)] {
+            let wave = GraphicsWave { scalars: &[], vectors: &vectors, exec: lanes, primitives: &[], quads: &[] };
+            let exports = runner.run(&wave, &memory).unwrap();
+            assert_eq!(exports.len(), 1);
+            assert_eq!(exports[0].lanes, lanes);
+            let third = vectors.get(2).map_or(0, |vector| vector[0]);
+            assert_eq!(exports[0].values.map(|component| component[2]), [vectors[0][0], 0, third, 0]);
         }
     }
 }

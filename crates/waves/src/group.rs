@@ -19,7 +19,6 @@ use crate::{
     },
     watch::observer::Observer,
     wave::{
-        file::Pool,
         registers::Registers,
         state::{Flow, Indexing, Pad, Scratch, Status, Surroundings, Wave},
     },
@@ -74,20 +73,37 @@ impl Group {
         Self { index, id, level: dispatch.level, waves, lds, border_colors: dispatch.border_colors }
     }
 
-    /// Starts a work-group of a single wave of a graphics stage.
-    pub(crate) fn of_wave(wave: Wave, level: GfxLevel, lds_bytes: usize, border_colors: u64) -> Self {
-        Self { index: 0, id: [0; 3], level, waves: vec![wave], lds: vec![0; lds_bytes], border_colors }
+    /// Makes a work-group of a single wave of a graphics stage, which [`renew`](Self::renew) starts.
+    pub(crate) fn of_stage(dispatch: &Dispatch, lds_bytes: usize, unit: Unit) -> Self {
+        let mut wave = blank(dispatch, unit);
+        wave.graphics = Some(Box::default());
+        let lds = vec![0; lds_bytes];
+        Self {
+            index: 0,
+            id: [0; 3],
+            level: dispatch.level,
+            waves: vec![wave],
+            lds,
+            border_colors: dispatch.border_colors,
+        }
     }
 
-    /// Returns what the only wave has exported, and its space for operands, and gives its registers back.
-    pub(crate) fn into_exports(mut self, pool: &mut Pool) -> (Vec<Export>, Option<Box<Pad>>) {
-        let Some(wave) = self.waves.pop() else { return (Vec::new(), None) };
-        let exports = wave.graphics.map_or_else(Vec::new, |graphics| graphics.exports);
-        pool.give(wave.registers.vectors);
-        // No operation looks for more there than it has left itself, but for this.
-        let mut pad = wave.pad;
-        pad.flushed = false;
-        (exports, Some(pad))
+    /// Starts the only wave of a graphics stage again, with nothing of the wave that it was before: registers and LDS hold zeroes, and
+    /// nothing is exported. Waves are short, and making one takes as long as running it.
+    pub(crate) fn renew(&mut self, dispatch: &Dispatch) -> Option<&mut Wave> {
+        self.lds.fill(0);
+        let wave = self.waves.first_mut()?;
+        renew(wave, dispatch);
+        if let Some(graphics) = &mut wave.graphics {
+            graphics.exports.clear();
+        }
+        Some(wave)
+    }
+
+    /// Returns what the only wave of a graphics stage has exported.
+    pub(crate) fn exports(&self) -> &[Export] {
+        let graphics = self.waves.first().and_then(|wave| wave.graphics.as_ref());
+        graphics.map_or(&[], |graphics| &graphics.exports)
     }
 
     /// Puts values drawn from a seed where the hardware leaves something undefined when a wave starts: in LDS, and in the registers
@@ -300,20 +316,25 @@ fn start(
     slot: u32,
 ) {
     let (level, lanes) = (dispatch.level, dispatch.wave.lanes());
+    renew(wave, dispatch);
     let registers = &mut wave.registers;
-    registers.clear(dispatch.mode());
     let scratch_bytes = dispatch.scratch_bytes();
     let scratch_offset = u64::from(slot) * scratch_bytes;
     scalars(dispatch, registers, id, (number, count), scratch_offset as u32);
     let live = threads(dispatch, registers, size, u64::from(number) * u64::from(lanes));
     registers.set_mask(EXEC, if live == 64 { u64::MAX } else { (1 << live) - 1 });
-    registers.scalars[usize::from(M0)] = UNDEFINED;
     let base = if level >= GfxLevel::Gfx11 { dispatch.scratch_base.wrapping_add(scratch_offset) } else { 0 };
+    wave.scratch = Scratch { base, lane_bytes: scratch_bytes / u64::from(lanes) };
+    wave.number = number;
+}
+
+/// Lets a wave run from the start of its program, with nothing of the wave that it was before but its place in the work-group.
+fn renew(wave: &mut Wave, dispatch: &Dispatch) {
+    wave.registers.clear(dispatch.mode());
+    wave.registers.scalars[usize::from(M0)] = UNDEFINED;
     wave.pc = dispatch.program & ((1 << 48) - 4);
     wave.status = Status::Running;
-    wave.scratch = Scratch { base, lane_bytes: scratch_bytes / u64::from(lanes) };
     wave.indexing = Indexing::default();
-    wave.number = number;
     wave.counters = Counters::default();
     wave.fault = None;
     wave.takes_shortcuts = wave.unit.takes_shortcuts();

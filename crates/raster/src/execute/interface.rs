@@ -151,12 +151,12 @@ pub trait Shaders {
     /// [`Ended`] if the wave does not end.
     fn vertices(&mut self, program: &Program, wave: &VertexWave) -> Result<Vec<Export>, Ended>;
 
-    /// Runs a wave of pixels to its end and returns its exports, in order.
+    /// Runs a wave of pixels to its end and replaces `exports`, which has those of an earlier wave, by its own, in order.
     ///
     /// # Errors
     ///
     /// [`Ended`] if the wave does not end.
-    fn pixels(&mut self, program: &Program, wave: &PixelWave) -> Result<Vec<Export>, Ended>;
+    fn pixels(&mut self, program: &Program, wave: &PixelWave, exports: &mut Vec<Export>) -> Result<(), Ended>;
 }
 
 /// The reason why a draw did not end as it should.

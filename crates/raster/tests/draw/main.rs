@@ -106,9 +106,10 @@ impl Shaders for Closures<'_> {
         Ok(vec![export(12, wave.lanes, |lane| vertex(lane).0), export(32, wave.lanes, |lane| vertex(lane).1)])
     }
 
-    fn pixels(&mut self, _: &Program, wave: &PixelWave) -> Result<Vec<Export>, Ended> {
+    fn pixels(&mut self, _: &Program, wave: &PixelWave, exports: &mut Vec<Export>) -> Result<(), Ended> {
         self.seen.push(wave.clone());
-        Ok(vec![export(0, wave.lanes & !self.discards, |lane| (self.colour)(wave, lane))])
+        *exports = vec![export(0, wave.lanes & !self.discards, |lane| (self.colour)(wave, lane))];
+        Ok(())
     }
 }
 

@@ -112,10 +112,10 @@ impl Shaders for Masked<'_> {
         self.0.vertices(program, wave)
     }
 
-    fn pixels(&mut self, program: &Program, wave: &PixelWave) -> Result<Vec<Export>, Ended> {
-        let mut exports = self.0.pixels(program, wave)?;
+    fn pixels(&mut self, program: &Program, wave: &PixelWave, exports: &mut Vec<Export>) -> Result<(), Ended> {
+        self.0.pixels(program, wave, exports)?;
         exports.insert(0, export(8, wave.lanes, |_| [0.0, 0.0, f32::from_bits(self.1), 0.0]));
-        Ok(exports)
+        Ok(())
     }
 }
 
@@ -144,9 +144,10 @@ fn alpha_that_becomes_a_mask_is_that_beside_depth_where_the_state_says_so() {
             Ok(vec![export(12, wave.lanes, |lane| all[wave.vectors[0][lane] as usize % 3].0)])
         }
 
-        fn pixels(&mut self, _: &Program, wave: &PixelWave) -> Result<Vec<Export>, Ended> {
+        fn pixels(&mut self, _: &Program, wave: &PixelWave, exports: &mut Vec<Export>) -> Result<(), Ended> {
             let depth = Export { enabled: 8, is_last: false, ..export(8, wave.lanes, |_| [0.0, 0.0, 0.0, 0.5]) };
-            Ok(vec![depth, export(0, wave.lanes, |_| [1.0; 4])])
+            *exports = vec![depth, export(0, wave.lanes, |_| [1.0; 4])];
+            Ok(())
         }
     }
     for (control, covered) in [(1 << 4, 4), (1 << 4 | 1 << 7, 2)] {

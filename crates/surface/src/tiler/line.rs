@@ -39,4 +39,17 @@ impl Line<'_> {
             LineOrder::Formula(plane, y) => plane.at(*y, x),
         })
     }
+
+    /// Visits the addresses of elements, each with what comes with its column. Elements outside the padded level are left out.
+    #[inline]
+    pub fn each<T>(&self, columns: impl Iterator<Item = (u32, T)>, mut visit: impl FnMut(T, u64)) {
+        // The order is looked at once, and each has a loop of its own.
+        let inside = columns.filter(|(x, _)| *x < self.width);
+        match &self.order {
+            LineOrder::Linear { start, bytes } => inside.for_each(|(x, one)| visit(one, start + u64::from(x) * bytes)),
+            LineOrder::Blocks(plane, line) => inside.for_each(|(x, one)| visit(one, plane.at(*line, x))),
+            LineOrder::Tiles(plane, line) => inside.for_each(|(x, one)| visit(one, plane.at(*line, x))),
+            LineOrder::Formula(plane, y) => inside.for_each(|(x, one)| visit(one, plane.at(*y, x))),
+        }
+    }
 }

@@ -40,9 +40,8 @@ enum Values {
 
 impl Values {
     fn new(graphics: &Graphics, attribute: u8, channel: u8) -> Self {
-        let first = graphics.quads.first().copied().unwrap_or(0);
-        if graphics.quads.iter().all(|number| *number == first) {
-            return Self::Same(of_primitive(graphics, first, attribute, channel));
+        if let Some(only) = graphics.only {
+            return Self::Same(of_primitive(graphics, only, attribute, channel));
         }
         let mut all = Box::new([[0; 3]; QUADS]);
         for (quad, number) in all.iter_mut().zip(&graphics.quads) {
@@ -74,11 +73,36 @@ impl Values {
     }
 }
 
+/// Adds the product of a number and a register in all lanes, rounded once.
+fn fuse_one(unit: Unit, out: &mut Lanes, factor: u32, sources: &[&Lanes; 2], flushes: bool) {
+    let run = for_each_unit!(|out: &mut Lanes, factor: u32, sources: &[&Lanes; 2], flushes: bool| {
+        let factor = f32::from_bits(factor);
+        for lane in 0..LANES {
+            let [by, addend] = [0, 1].map(|index: usize| f32::from_bits(sources[index][lane]));
+            let bits = Lane::word(factor.mul_add(by, addend)) as u32;
+            out[lane] = if flushes { flush32(bits) } else { bits };
+        }
+    });
+    run(unit, out, factor, sources, flushes);
+}
+
 /// Changes of the result of a fused multiply-add.
 #[derive(Clone, Copy)]
 struct After {
     clamps: bool,
     flushes: bool,
+}
+
+impl Values {
+    /// Returns the sums of what is there before and one of the values times a coordinate.
+    fn added(&self, unit: Unit, which: usize, by: &Lanes, before: &Lanes, after: After) -> Lanes {
+        let mut out = [0; LANES];
+        match self {
+            Self::Same(values) => fuse_one(unit, &mut out, values[which], &[by, before], after.flushes),
+            Self::Own(_) => fuse(unit, &mut out, &[&self.spread(which), by, before], after),
+        }
+        out
+    }
 }
 
 /// Multiplies and adds in all lanes, rounded once.
@@ -116,12 +140,10 @@ impl Wave {
                     }
                     let from = sources[if is_compressed { index / 2 } else { index }];
                     let register: &Lanes = &self.registers.vectors[usize::from(from)];
-                    for (to, from) in to.iter_mut().zip(register) {
-                        *to = match index {
-                            _ if !is_compressed => *from,
-                            1 | 3 => *from >> 16,
-                            _ => *from & 0xffff,
-                        };
+                    *to = *register;
+                    if is_compressed {
+                        let shift = 16 * (index as u32 & 1);
+                        to.iter_mut().for_each(|value| *value = *value >> shift & 0xffff);
                     }
                 }
                 graphics.exports.push(Export {
@@ -138,19 +160,16 @@ impl Wave {
                 let all = Values::new(graphics, attribute, channel);
                 let after = After { clamps: false, flushes: self.registers.mode.flushes_output32() };
                 let by = &self.registers.vectors[usize::from(source)].0;
-                let mut out = [0; LANES];
-                match kind {
-                    Interpolation::Move(0) => out = all.spread(1),
-                    Interpolation::Move(1) => out = all.spread(2),
-                    Interpolation::Move(_) => out = all.spread(0),
-                    Interpolation::First => {
-                        fuse(self.unit, &mut out, &[&all.spread(1), by, &all.spread(0)], after);
-                    }
+                let out = match kind {
+                    Interpolation::Move(0) => all.spread(1),
+                    Interpolation::Move(1) => all.spread(2),
+                    Interpolation::Move(_) => all.spread(0),
+                    Interpolation::First => all.added(self.unit, 1, by, &all.spread(0), after),
                     Interpolation::Second => {
                         let first = &self.registers.vectors[usize::from(destination)].0;
-                        fuse(self.unit, &mut out, &[&all.spread(2), by, first], after);
+                        all.added(self.unit, 2, by, first, after)
                     }
-                }
+                };
                 self.registers.write(destination, &out, exec);
             }
             GraphicsOp::Parameter { destination, attribute, channel } => {
@@ -196,10 +215,10 @@ mod tests {
     #[test]
     fn each_quad_has_the_values_of_its_own_primitive() {
         let attributes = |value: u32| vec![[[value, value + 1, value + 2]; 4]];
-        let graphics = |quads: &[u16]| Graphics {
-            exports: Vec::new(),
-            primitives: vec![attributes(10), attributes(20)],
-            quads: quads.to_vec(),
+        let graphics = |quads: &[u16]| {
+            let mut graphics = Graphics::default();
+            graphics.attribute(&[attributes(10), attributes(20)], quads);
+            graphics
         };
         let several = Values::new(&graphics(&[1, 1, 0, 2, 1]), 0, 3);
         let found = [0, 1, 2, 3, 4, 5].map(|quad: usize| several.of(quad));
@@ -208,6 +227,22 @@ mod tests {
         assert_eq!(Values::new(&graphics(&[0, 1]), 1, 0).spread(0), [0; LANES]);
         let same = Values::new(&graphics(&[1, 1]), 0, 0);
         assert_eq!((same.of(1), same.spread(2)[7]), ([20, 21, 22], 22));
+    }
+
+    #[test]
+    fn a_primitive_alone_is_interpolated_as_it_is_among_others() {
+        let numbers = [0.1, 3.7, -1.0e-39, f32::INFINITY, f32::NAN, 0.0].map(f32::to_bits);
+        let by: Lanes = std::array::from_fn(|lane| numbers[lane % 6]);
+        let before: Lanes = std::array::from_fn(|lane| numbers[lane / 6 % 6]);
+        for unit in [Unit::Baseline, Unit::detect_avx2(), Unit::detect()] {
+            for (factor, flushes) in numbers.into_iter().zip([false, true].into_iter().cycle()) {
+                let values = [7, factor, 9];
+                let after = After { clamps: false, flushes };
+                let alone = Values::Same(values).added(unit, 1, &by, &before, after);
+                let own = Values::Own(Box::new([values; QUADS])).added(unit, 1, &by, &before, after);
+                assert_eq!(alone, own, "{factor:#x}");
+            }
+        }
     }
 
     #[test]

@@ -40,12 +40,25 @@ pub(crate) struct Wave {
 }
 
 /// The exports and the attributes of a wave of a graphics stage.
+#[derive(Default)]
 pub(crate) struct Graphics {
     pub(crate) exports: Vec<Export>,
     /// The attributes of each primitive of the wave.
     pub(crate) primitives: Vec<Vec<Interpolant>>,
     /// The primitive of each quad.
     pub(crate) quads: Vec<u16>,
+    /// The primitive of all quads, if they have the same.
+    pub(crate) only: Option<u16>,
+}
+
+impl Graphics {
+    /// Gives a wave that starts the attributes of its primitives, and the primitive of each quad.
+    pub(crate) fn attribute(&mut self, primitives: &[Vec<Interpolant>], quads: &[u16]) {
+        primitives.clone_into(&mut self.primitives);
+        quads.clone_into(&mut self.quads);
+        let first = quads.first().copied().unwrap_or(0);
+        self.only = quads.iter().all(|number| *number == first).then_some(first);
+    }
 }
 
 /// Space for operands and results.

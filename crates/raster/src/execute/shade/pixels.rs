@@ -8,7 +8,7 @@ use crate::execute::{
     cover::samples,
     cover::shapes::{Shape, Shaper, Shapes, Vertices},
     geometry::vertices::{Drawable, Group},
-    interface::{Drawn, Ended, Memory, PixelWave, Shaders},
+    interface::{Drawn, Ended, Export, Memory, PixelWave, Shaders},
     shade::depth,
     shade::write::Scratch,
     target::targets::Targets,
@@ -30,6 +30,8 @@ pub(in crate::execute) struct Pixels<'d> {
     quads: Vec<Quad>,
     /// The wave that is filled: it has the attributes of the primitives of `quads`.
     wave: PixelWave,
+    /// The exports of the last wave.
+    exports: Vec<Export>,
     pub(in crate::execute) scratch: Scratch,
     pub(in crate::execute) is_early: bool,
     needs: Needs,
@@ -83,6 +85,7 @@ impl<'d> Pixels<'d> {
             drawn: Drawn::default(),
             quads: Vec::new(),
             wave: PixelWave::default(),
+            exports: Vec::new(),
             scratch: Scratch::default(),
             is_early: state.tests_early(),
         }
@@ -409,11 +412,12 @@ impl<'d> Pixels<'d> {
         self.start(&quads, &mut wave);
         self.drawn.pixel_waves += 1;
         self.drawn.pixel_invocations += u64::from(wave.lanes.count_ones());
-        let exports = shaders.pixels(&self.state.pixel, &wave)?;
+        let mut exports = std::mem::take(&mut self.exports);
+        shaders.pixels(&self.state.pixel, &wave, &mut exports)?;
         self.write(&quads, &exports)?;
         self.drawn.fault = self.drawn.fault.or(self.access.fault);
         quads.clear();
-        (self.quads, self.wave) = (quads, wave);
+        (self.quads, self.wave, self.exports) = (quads, wave, exports);
         Ok(())
     }
 }

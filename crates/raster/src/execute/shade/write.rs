@@ -68,27 +68,27 @@ impl Pixels<'_> {
         let alive = if state.depth.kills { alive } else { u64::MAX };
         let depth_export = exports.iter().find(|export| export.target == DEPTH);
         let changes_mask = depth_export.is_some() || state.depth.alpha_to_mask.is_some();
-        let mut covered = [0; 64];
-        for ((index, quad), covered) in quads.iter().enumerate().zip(covered.as_chunks_mut::<4>().0) {
+        let tests = changes_mask || !self.is_early;
+        let mut covered = [[0; 4]; 16];
+        for ((index, quad), covered) in quads.iter().enumerate().zip(&mut covered) {
+            let alive = alive >> (4 * index);
             for (lane, covered) in covered.iter_mut().enumerate() {
-                let at = 4 * index + lane;
-                if quad.samples[lane] == 0 || alive >> at & 1 == 0 {
-                    continue;
+                if quad.samples[lane] != 0 && alive >> lane & 1 != 0 {
+                    *covered = if tests {
+                        self.late(quad, lane, (4 * index + lane, exports), depth_export)
+                    } else {
+                        quad.samples[lane]
+                    };
                 }
-                *covered = if changes_mask || !self.is_early {
-                    self.late(quad, lane, (at, exports), depth_export)
-                } else {
-                    quad.samples[lane]
-                };
             }
-        }
-        if !state.depth.is_forced_early {
-            self.drawn.passed += covered.iter().map(|samples| u64::from(samples.count_ones())).sum::<u64>();
+            if !state.depth.is_forced_early {
+                self.drawn.passed += count(*covered);
+            }
         }
         // Quads of different primitives may have the same pixels, which then follow each other.
         let mut first = 0;
         for part in quads.chunk_by(|a, b| a.part == b.part) {
-            self.colours(part, (first, &covered), exports);
+            self.colours(part, (first, &covered[first..]), exports);
             first += part.len();
         }
         Ok(())
@@ -138,19 +138,24 @@ impl Pixels<'_> {
         export.map(|export| blend::exported(export, format, state.level, lane))
     }
 
-    /// Writes the colours of the samples of quads that have none in common; `covered` has those of all lanes of the wave.
-    fn colours(&mut self, quads: &[Quad], (first, covered): (usize, &[u16; 64]), exports: &[Export]) {
+    /// Writes the colours of the samples of quads that have none in common, of which the first has a number in the wave; `covered` has
+    /// their samples.
+    fn colours(&mut self, quads: &[Quad], (first, covered): (usize, &[[u16; 4]]), exports: &[Export]) {
         let state = self.state;
         let Scratch { pixels, .. } = &mut self.scratch;
         pixels.clear();
         // Row by row, in which pixels follow each other in memory.
-        for row in [0, 2] {
-            for (index, quad) in quads.iter().enumerate() {
-                for lane in [row, row + 1] {
-                    let at = 4 * (first + index) + lane;
-                    if covered[at] != 0 {
+        for row in [0, 1] {
+            for ((number, quad), covered) in (first..).zip(quads).zip(covered) {
+                for column in [0, 1] {
+                    let lane = 2 * row + column;
+                    if covered[lane] != 0 {
                         let [x, y] = quad.pixel(lane).map(|place| place as u32);
-                        pixels.push(Pixel { place: [x, y, quad.layer], lane: at, samples: covered[at] });
+                        pixels.push(Pixel {
+                            place: [x, y, quad.layer],
+                            lane: 4 * number + lane,
+                            samples: covered[lane],
+                        });
                     }
                 }
             }
@@ -178,6 +183,13 @@ impl Pixels<'_> {
             Write::new(state, colour, format, plane).pixels(&mut self.access, &mut self.scratch, exports);
         }
     }
+}
+
+/// Returns the number of samples of the pixels of a quad.
+fn count(samples: [u16; 4]) -> u64 {
+    // Processors without an instruction that counts bits need a dozen others for each count.
+    let all = samples.iter().fold(0, |all, samples| all << 16 | u64::from(*samples));
+    all.count_ones().into()
 }
 
 /// A pixel of a wave that is written.
@@ -237,8 +249,6 @@ impl<'w> Write<'w> {
 
     /// Writes the pixels of the scratch space, which have no sample in common.
     fn pixels(&self, access: &mut Access<'_>, scratch: &mut Scratch, exports: &[Export]) {
-        scratch.addresses.clear();
-        scratch.data.clear();
         // Only lanes that branched differently export to a target more than once.
         let mut own = exports.iter().filter(|export| export.target == self.export);
         let alone = own.next().filter(|_| own.next().is_none() && !self.is_dual);
@@ -248,15 +258,13 @@ impl<'w> Write<'w> {
             && let Some(lanes) =
                 self.format.pack_lanes(|component| blend::floats_of(export, self.export_format, component))
         {
-            self.lanes(scratch, export.lanes, &lanes);
-            access.enter(Surface::Color);
+            self.lanes(access, &scratch.pixels, export.lanes, &lanes);
         } else {
             self.each(access, scratch, (exports, alone), reads);
         }
-        access.store_all(&scratch.addresses, self.plane.bytes, &scratch.data);
     }
 
-    /// Finds the addresses and values of pixels one by one; all of them are in the only export of the target, if there is one.
+    /// Writes pixels whose values are found one by one; all of them are in the only export of the target, if there is one.
     fn each(
         &self,
         access: &mut Access<'_>,
@@ -266,6 +274,8 @@ impl<'w> Write<'w> {
     ) {
         let bytes = self.plane.bytes;
         let Scratch { pixels, addresses, old, data } = scratch;
+        addresses.clear();
+        data.clear();
         let mut places = self.plane.places();
         let mut colours = Vec::with_capacity(pixels.len());
         for pixel in pixels {
@@ -297,19 +307,27 @@ impl<'w> Write<'w> {
                 data.extend_from_slice(&self.format.pack(*source).to_le_bytes()[..bytes]);
             }
         }
+        access.store_all(addresses, bytes, data);
     }
 
-    /// Finds the addresses and values of pixels of four bytes, of which each lane has one.
-    fn lanes(&self, scratch: &mut Scratch, on: u64, lanes: &[u32; 64]) {
-        let Scratch { pixels, addresses, data, .. } = scratch;
-        let mut places = self.plane.places();
-        for pixel in pixels.iter().filter(|pixel| on >> pixel.lane & 1 != 0) {
-            for sample in bits(pixel.samples) {
-                if let Some(at) = places.address(pixel.place, sample) {
-                    addresses.push(at);
-                    data.extend_from_slice(&lanes[pixel.lane].to_le_bytes());
-                }
+    /// Writes pixels of four bytes, of which each lane has one, sample by sample.
+    fn lanes(&self, access: &mut Access<'_>, pixels: &[Pixel], on: u64, lanes: &[u32; 64]) {
+        access.enter(Surface::Color);
+        for sample in 0..self.plane.samples {
+            let mut addresses = [0; 64];
+            let mut data = [[0; 4]; 64];
+            let mut count = 0;
+            for row in pixels.chunk_by(|a, b| a.place[1..] == b.place[1..]) {
+                let [_, y, layer] = row[0].place;
+                let written = row.iter().filter(|pixel| on >> pixel.lane & 1 != 0 && pixel.samples >> sample & 1 != 0);
+                self.plane.each([y, layer, sample], written.map(|pixel| (pixel.place[0], pixel.lane)), |lane, at| {
+                    if let (Some(address), Some(data)) = (addresses.get_mut(count), data.get_mut(count)) {
+                        (*address, *data) = (at, lanes[lane].to_le_bytes());
+                        count += 1;
+                    }
+                });
             }
+            access.store_all(&addresses[..count], 4, data[..count].as_flattened());
         }
     }
 

@@ -25,7 +25,12 @@ impl Plane {
     /// Returns the address of a sample of a pixel; `None` outside the target.
     pub(in crate::execute) fn address(&self, [x, y, layer]: [u32; 3], sample: u32) -> Option<u64> {
         let offset = self.offset([x, y, layer], sample)?;
-        Some(self.base.wrapping_add(offset ^ self.xor) & 0xffff_ffff_ffff)
+        Some(self.at(offset))
+    }
+
+    /// Returns the address of an offset.
+    const fn at(&self, offset: u64) -> u64 {
+        self.base.wrapping_add(offset ^ self.xor) & 0xffff_ffff_ffff
     }
 
     /// Returns the offset of a sample of a pixel from the start of the target.
@@ -36,6 +41,24 @@ impl Plane {
     /// Returns the addresses of pixels one after the other.
     pub(in crate::execute) const fn places(&self) -> Places<'_> {
         Places { plane: self, row: [0; 3], line: None }
+    }
+
+    /// Visits the addresses of pixels of a row, by y, layer and sample, each with what comes with its column. Pixels outside the target are
+    /// left out.
+    pub(in crate::execute) fn each<T>(
+        &self,
+        row: [u32; 3],
+        columns: impl Iterator<Item = (u32, T)>,
+        mut visit: impl FnMut(T, u64),
+    ) {
+        if let Some(line) = self.line(row) {
+            line.each(columns, |one, offset| visit(one, self.at(offset)));
+        }
+    }
+
+    /// Returns the row of a layer and sample; `None` outside the target.
+    fn line(&self, [y, layer, sample]: [u32; 3]) -> Option<Line<'_>> {
+        self.level.line(y, self.slice(layer)?, sample)
     }
 
     /// Returns the slice of a layer; `None` outside the target.
@@ -64,10 +87,10 @@ impl Places<'_> {
         let row = [y, layer, sample];
         if self.row != row || self.line.is_none() {
             self.row = row;
-            self.line = self.plane.slice(layer).and_then(|z| self.plane.level.line(y, z, sample));
+            self.line = self.plane.line(row);
         }
         let offset = self.line.as_ref()?.address(x)?;
-        Some(self.plane.base.wrapping_add(offset ^ self.plane.xor) & 0xffff_ffff_ffff)
+        Some(self.plane.at(offset))
     }
 }
 

@@ -103,6 +103,15 @@ fn run_of(addresses: &[u64], bytes: u64) -> usize {
     1 + addresses.windows(2).take_while(|pair| pair[0].checked_add(bytes) == Some(pair[1])).count()
 }
 
+/// Returns dwords at addresses as those of the first lanes of a wave: the address of each, and the mask; `None` if they are none or too
+/// many.
+fn lanes_of(addresses: &[u64]) -> Option<([u64; 64], u64)> {
+    let mut all = [0; 64];
+    all.get_mut(..addresses.len())?.copy_from_slice(addresses);
+    let lanes = u64::MAX.checked_shr(64_u32.checked_sub(addresses.len() as u32)?)?;
+    Some((all, lanes))
+}
+
 /// The number of bytes that a fill writes at once.
 const FILL_BYTES: usize = 4096;
 
@@ -143,6 +152,33 @@ impl<F: Find> Space<F> {
         let piece = self.piece(GpuVa::from_48_bits(access.first()), access.len(), kind).ok()?;
         let bo = piece.bound.bo.as_deref()?;
         (piece.len == access.len()).then_some((bo, piece.offset))
+    }
+
+    /// Reads dwords that are all in one BO. Returns `false`, having read nothing, if they are not.
+    fn read_dwords(&self, addresses: &[u64], out: &mut [u8]) -> bool {
+        let Some((all, lanes)) = lanes_of(addresses) else { return false };
+        let mut words = [0; 64];
+        let is_read = LaneAddresses::new(&all, lanes)
+            .and_then(|access| Some((self.bo_of(&access, Access::Read)?, access)))
+            .is_some_and(|((bo, offset), access)| bo.read_lanes(offset, &access, &mut words));
+        if is_read {
+            for (to, word) in out.as_chunks_mut::<4>().0.iter_mut().zip(words) {
+                *to = word.to_le_bytes();
+            }
+        }
+        is_read
+    }
+
+    /// Writes dwords that are all in one BO, in order. Returns `false`, having written nothing, if they are not.
+    fn write_dwords(&self, addresses: &[u64], data: &[u8]) -> bool {
+        let Some((all, lanes)) = lanes_of(addresses) else { return false };
+        let mut words = [0; 64];
+        for (to, word) in words.iter_mut().zip(data.as_chunks::<4>().0) {
+            *to = u32::from_le_bytes(*word);
+        }
+        LaneAddresses::new(&all, lanes)
+            .and_then(|access| Some((self.bo_of(&access, Access::Write)?, access)))
+            .is_some_and(|((bo, offset), access)| bo.write_lanes(offset, &access, &words))
     }
 
     /// Visits elements of `bytes` bytes in runs that follow each other in memory: the mapping if a run is in one, its address, the
@@ -254,8 +290,12 @@ impl<F: Find> Memory for Space<F> {
         result
     }
 
-    /// Looks a mapping up once for the elements that are in it, and accesses those that follow each other together.
+    /// Looks a mapping up once for the elements that are in it, and accesses those that follow each other together, or all of them if
+    /// they are dwords of one BO.
     fn read_elements(&self, addresses: &[u64], bytes: usize, out: &mut [u8]) -> Result<(), PageFault> {
+        if bytes == 4 && self.read_dwords(addresses, out) {
+            return Ok(());
+        }
         let mut result = Ok(());
         self.runs(addresses, bytes, Access::Read, |reach, at, first, count| {
             let out = &mut out[first * bytes..(first + count) * bytes];
@@ -277,6 +317,9 @@ impl<F: Find> Memory for Space<F> {
     }
 
     fn write_elements(&self, addresses: &[u64], bytes: usize, data: &[u8]) -> Result<(), PageFault> {
+        if bytes == 4 && self.write_dwords(addresses, data) {
+            return Ok(());
+        }
         let mut result = Ok(());
         self.runs(addresses, bytes, Access::Write, |reach, at, first, count| {
             let data = &data[first * bytes..(first + count) * bytes];

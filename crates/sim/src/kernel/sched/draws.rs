@@ -196,8 +196,8 @@ struct Stages<'s, M: Memory + ?Sized, J: Job + ?Sized> {
 /// The programs of a draw on one thread, after they have run.
 #[derive(Default)]
 struct Part {
-    vertex: Option<StageRunner>,
-    pixel: Option<StageRunner>,
+    vertex: Option<Box<StageRunner>>,
+    pixel: Option<Box<StageRunner>>,
     /// The fault of a program that is not mapped.
     missing: Option<PageFault>,
 }
@@ -207,7 +207,7 @@ type Parts = Vec<Part>;
 impl Part {
     fn faults(&self) -> impl Iterator<Item = PageFault> {
         let runners = [&self.vertex, &self.pixel].into_iter().flatten();
-        self.missing.into_iter().chain(runners.filter_map(StageRunner::fault))
+        self.missing.into_iter().chain(runners.filter_map(|runner| runner.fault()))
     }
 
     fn keep_code(self, cache: &CodeCache) {
@@ -233,7 +233,7 @@ impl<'s, M: Memory + ?Sized, J: Job + ?Sized> Stages<'s, M, J> {
         Self { state, chip, border_colors, memory, limits, registers, place, part: Part::default(), ended }
     }
 
-    fn runner(&self, program: &Program) -> StageRunner {
+    fn runner(&self, program: &Program) -> Box<StageRunner> {
         let stage = GraphicsStage {
             level: self.state.level,
             wave: if program.lanes == 32 { WaveSize::Wave32 } else { WaveSize::Wave64 },
@@ -247,16 +247,17 @@ impl<'s, M: Memory + ?Sized, J: Job + ?Sized> Stages<'s, M, J> {
             border_colors: self.border_colors,
         };
         let unset = if self.memory.job.is_checked() { unset_arguments(program, self.registers) } else { 0 };
-        StageRunner::new(&stage, Limits { unset, ..self.limits })
+        Box::new(StageRunner::new(&stage, Limits { unset, ..self.limits }))
     }
 
-    /// Runs a wave on a runner.
+    /// Runs a wave on a runner, and leaves its exports.
     fn run(
         &mut self,
         runner: &mut StageRunner,
         program: &Program,
         wave: &GraphicsWave<'_>,
-    ) -> Result<Vec<Export>, Ended> {
+        exports: &mut Vec<Export>,
+    ) -> Result<(), Ended> {
         let (memory, place) = (&self.memory, self.place);
         let ran = if memory.job.is_checked() {
             runner.run_checked(wave, memory, &mut |hazard| memory.job.hazard(hazard, place))
@@ -264,7 +265,11 @@ impl<'s, M: Memory + ?Sized, J: Job + ?Sized> Stages<'s, M, J> {
             runner.run(wave, memory)
         };
         match ran {
-            Ok(exports) => Ok(exports.iter().map(export).collect()),
+            Ok(found) => {
+                exports.clear();
+                exports.extend(found.iter().map(export));
+                Ok(())
+            }
             Err(StageEnd::Stopped) => Err(Ended::Stopped),
             Err(StageEnd::Hang(hang)) => match hang.reason {
                 // A program that is not mapped is a page fault, as for dispatches.
@@ -308,12 +313,13 @@ impl<M: Memory + ?Sized, J: Job + ?Sized> amdgpu_raster::Shaders for Stages<'_, 
             primitives: &[],
             quads: &[],
         };
-        let result = self.run(&mut runner, program, &start);
+        let mut exports = Vec::new();
+        let result = self.run(&mut runner, program, &start, &mut exports);
         self.part.vertex = Some(runner);
-        result
+        result.map(|()| exports)
     }
 
-    fn pixels(&mut self, program: &Program, wave: &PixelWave) -> Result<Vec<Export>, Ended> {
+    fn pixels(&mut self, program: &Program, wave: &PixelWave, exports: &mut Vec<Export>) -> Result<(), Ended> {
         let mut runner = self.part.pixel.take().unwrap_or_else(|| self.runner(program));
         let start = GraphicsWave {
             scalars: &wave.scalars,
@@ -322,7 +328,7 @@ impl<M: Memory + ?Sized, J: Job + ?Sized> amdgpu_raster::Shaders for Stages<'_, 
             primitives: &wave.primitives,
             quads: &wave.quads,
         };
-        let result = self.run(&mut runner, program, &start);
+        let result = self.run(&mut runner, program, &start, exports);
         self.part.pixel = Some(runner);
         result
     }
