@@ -45,7 +45,7 @@ impl<'r> Registers<'r> {
     /// Returns the value of the register some bytes behind another.
     pub(crate) fn at(&self, register: Register, bytes: u32) -> u32 {
         let Some(offset) = register.offset(self.set()) else { return 0 };
-        (self.read)(offset.wrapping_add(bytes)).unwrap_or_else(|| default(register.name()))
+        (self.read)(offset.wrapping_add(bytes)).unwrap_or_else(|| default(register.name(), self.level))
     }
 
     /// Returns a field of a register; 0 if the generation does not have it.
@@ -78,8 +78,12 @@ impl<'r> Registers<'r> {
     }
 }
 
-/// Returns the value of a register that was never written.
-fn default(name: &str) -> u32 {
+/// Returns the value of a context register since CLEAR_STATE, which drivers rely on for what they do not write. GFX12 has zeroes,
+/// and its drivers write everything; here it has the values without which nothing is drawn.
+///
+/// Source: Linux 7.2 `drivers/gpu/drm/amd/amdgpu/clearstate_*.h`, where the generations up to GFX11 differ in no register of draws
+/// but the operand of stencil.
+fn default(name: &str, level: GfxLevel) -> u32 {
     match name {
         "PA_SC_CLIPRECT_RULE" => 0xffff,
         "PA_SC_AA_MASK_X0Y0_X1Y0" | "PA_SC_AA_MASK_X0Y1_X1Y1" | "VGT_MULTI_PRIM_IB_RESET_INDX" => u32::MAX,
@@ -88,6 +92,36 @@ fn default(name: &str) -> u32 {
         | "PA_SC_GENERIC_SCISSOR_BR"
         | "PA_SC_VPORT_SCISSOR_0_BR" => 0x4000_4000,
         "PA_CL_GB_VERT_CLIP_ADJ" | "PA_CL_GB_HORZ_CLIP_ADJ" | "PA_SC_VPORT_ZMAX_0" => 1.0_f32.to_bits(),
+        _ if level >= GfxLevel::Gfx12 => 0,
+        "CB_TARGET_MASK" | "CB_SHADER_MASK" | "VGT_MAX_VTX_INDX" => u32::MAX,
+        "PA_CL_GB_VERT_DISC_ADJ" | "PA_CL_GB_HORZ_DISC_ADJ" => 1.0_f32.to_bits(),
+        "PA_SC_WINDOW_SCISSOR_TL" | "PA_SC_GENERIC_SCISSOR_TL" | "PA_SC_VPORT_SCISSOR_0_TL" => 0x8000_0000,
+        "PA_SC_EDGERULE" => 0xaa99_aaaa,
+        "DB_STENCILREFMASK" | "DB_STENCILREFMASK_BF" if level >= GfxLevel::Gfx9 => 1 << 24,
+        "SPI_PS_IN_CONTROL" => 2,
+        "PA_CL_CLIP_CNTL" => 0x9_0000,
+        "PA_SU_SC_MODE_CNTL" => 4,
+        "PA_SC_LINE_CNTL" => 0x1000,
+        "PA_SU_VTX_CNTL" => 5,
         _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Call, DrawState};
+
+    #[test]
+    fn registers_that_nothing_has_written_have_the_values_of_clear_state() {
+        let state = |level| DrawState::new(Call::default(), &Registers::new(level, &|_| None));
+        // Two attributes; up to GFX11 a driver that wants two does not write SPI_PS_IN_CONTROL.
+        assert_eq!(state(GfxLevel::Gfx10_3).inputs.attributes.len(), 2);
+        assert_eq!(state(GfxLevel::Gfx12).inputs.attributes.len(), 0);
+        let registers = Registers::new(GfxLevel::Gfx9, &|_| None);
+        let named = |name| amdgpu_registers::named(name).unwrap();
+        assert_eq!(registers.raw(named("PA_SU_VTX_CNTL")), 5);
+        assert_eq!(registers.raw(named("DB_STENCILREFMASK")), 1 << 24);
+        assert_eq!(registers.raw(named("DB_RENDER_CONTROL")), 0);
     }
 }

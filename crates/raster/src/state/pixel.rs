@@ -39,8 +39,49 @@ pub struct PixelInputs {
     pub position_is_corner: bool,
     /// `true` if facing is all bits, rather than the sign of a float.
     pub facing_is_mask: bool,
-    /// The coordinates of points that replace attributes.
-    pub has_point_coordinates: bool,
+    /// The values that replace the components of those attributes in points; `None` if nothing is replaced.
+    pub points: Option<PointValues>,
+}
+
+/// A component of the value that an attribute has in a point: SPI_INTERP_CONTROL_0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PointValue {
+    /// Zero.
+    Zero,
+    /// One.
+    One,
+    /// The place from the left.
+    Across,
+    /// The place from the top, or from the bottom.
+    Down,
+    /// The vertex program's own value.
+    Kept,
+}
+
+/// The values that attributes have in points.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PointValues {
+    /// The four components.
+    pub components: [PointValue; 4],
+    /// `true` if places are counted from the bottom.
+    pub is_from_bottom: bool,
+}
+
+impl PointValues {
+    fn new(registers: &Registers<'_>) -> Self {
+        let component = |name| match registers.field(r::SPI_INTERP_CONTROL_0, name) {
+            0 => PointValue::Zero,
+            1 => PointValue::One,
+            2 => PointValue::Across,
+            3 => PointValue::Down,
+            _ => PointValue::Kept,
+        };
+        Self {
+            components: ["pnt_sprite_ovrd_x", "pnt_sprite_ovrd_y", "pnt_sprite_ovrd_z", "pnt_sprite_ovrd_w"]
+                .map(component),
+            is_from_bottom: registers.field(r::SPI_INTERP_CONTROL_0, "pnt_sprite_top_1") != 0,
+        }
+    }
 }
 
 impl PixelInputs {
@@ -74,7 +115,7 @@ impl PixelInputs {
             position_location: field(r::SPI_BARYC_CNTL, "pos_float_location"),
             position_is_corner: field(r::SPI_BARYC_CNTL, "pos_float_ulc") != 0,
             facing_is_mask: field(r::SPI_BARYC_CNTL, "front_face_all_bits") != 0,
-            has_point_coordinates: field(r::SPI_INTERP_CONTROL_0, "pnt_sprite_ena") != 0,
+            points: sprites.then(|| PointValues::new(registers)),
         }
     }
 }
