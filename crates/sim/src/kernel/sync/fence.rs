@@ -152,15 +152,17 @@ impl Fence {
     /// Source: Linux 6.12 `dma-fence.c`, `dma_fence_set_deadline`; `dma-fence-chain.c`, `dma-fence-array.c`.
     pub(crate) fn set_deadline(self: &Arc<Self>, deadline_ns: u64) {
         for leaf in self.leaves().iter().filter(|leaf| !leaf.is_signalled()) {
-            if let Some(point) = leaf.point() {
-                point.set_deadline(deadline_ns);
+            match (&**leaf, leaf.point()) {
+                (Self::Link(_), _) => leaf.set_deadline(deadline_ns),
+                (_, Some(point)) => point.set_deadline(deadline_ns),
+                _ => {}
             }
         }
     }
 
     /// Returns a fence that is signalled when all of these are. It contains only unsignalled fences without duplicates, of each
-    /// timeline that user space advances only the latest point, and single fences in place of compound ones: so compound fences are
-    /// not nested, and keep no signalled fence alive. Errors of fences that have already signalled are lost.
+    /// timeline that user space advances only the latest point, and their parts in place of compound ones: so compound fences are
+    /// nested no further than [`Self::leaves`] says, and keep no signalled fence alive. Errors of fences that have already signalled are lost.
     ///
     /// The kernel also keeps only the latest of several jobs of one queue of a context. They signal in order, so the result differs
     /// only in its number of fences.
@@ -207,7 +209,8 @@ impl Fence {
         Arc::new(Self::Signalled(monotonic_now()))
     }
 
-    /// Returns the single fences of this fence, for a timeline the newest first.
+    /// Returns the fences that this fence is made of, for a timeline those of its points, the newest first. A point whose own fence
+    /// is a timeline, which came in a sync file, has that as one fence.
     ///
     /// Source: Linux 6.12 `dma-fence-unwrap.c`, `dma_fence_unwrap_first` and `dma_fence_unwrap_next`.
     pub(crate) fn leaves(self: &Arc<Self>) -> Vec<Arc<Self>> {
@@ -217,7 +220,10 @@ impl Fence {
                 Self::Single(_) | Self::Signalled(_) => leaves.push(fence),
                 Self::All(fences) => leaves.extend(fences.iter().cloned()),
                 Self::Link(link) => {
-                    leaves.extend(link.own().leaves());
+                    match &**link.own() {
+                        Self::All(fences) => leaves.extend(fences.iter().cloned()),
+                        _ => leaves.push(Arc::clone(link.own())),
+                    }
                     next = link.walk();
                 }
             }

@@ -122,13 +122,15 @@ fn entry(fence: &Fence, detaches: bool) -> SyncFenceInfo {
     }
 }
 
-/// Returns the driver name of a fence: the scheduler's for jobs, the driver's for CRTCs, and a stub for fences that the CPU
-/// signals.
+/// Returns the driver name of a fence: the scheduler's for jobs, the driver's for CRTCs, a stub for fences that the CPU signals, and
+/// that of chains for a timeline that is a point of another.
 ///
-/// Source: Linux 6.12 `drm_crtc.c`, `drm_crtc_fence_get_driver_name` and `drm_crtc_fence_get_timeline_name`.
+/// Source: Linux 6.12 `drm_crtc.c`, `drm_crtc_fence_get_driver_name` and `drm_crtc_fence_get_timeline_name`; `dma-fence-chain.c`,
+/// `dma_fence_chain_get_driver_name` and `dma_fence_chain_get_timeline_name`.
 fn driver(fence: &Fence) -> &'static str {
     match fence {
         Fence::Signalled(_) => "stub",
+        Fence::Link(_) => "dma_fence_chain",
         fence if fence.point().is_some() => "sw_sync",
         fence if fence.crtc().is_some() => "amdgpu",
         _ => "drm_sched",
@@ -138,6 +140,7 @@ fn driver(fence: &Fence) -> &'static str {
 fn timeline(fence: &Fence) -> Cow<'_, str> {
     match (fence, fence.crtc()) {
         (Fence::Signalled(_), _) => "stub".into(),
+        (Fence::Link(_), _) => "unbound".into(),
         (_, Some(id)) => format!("CRTC:{id}").into(),
         (fence, None) => fence.point().map_or("amdgpu", Point::timeline).into(),
     }

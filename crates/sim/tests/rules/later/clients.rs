@@ -108,6 +108,37 @@ fn a_pending_point_is_pending_in_its_sync_file() {
 
 // Checks R201.
 #[test]
+fn a_timeline_that_is_a_point_of_another_counts_as_one_fence() {
+    let device = card_with(Features::SYNCOBJ_POINTS);
+    let rig = Rig::new(&device);
+    let file = &rig.file;
+    let held = device.hold_ring(Ip::Gfx, 0);
+    let (inner, outer) = (file.syncobj(false), file.syncobj(false));
+    let job = rig.job(Ip::Gfx, 0, &rig.store(Ip::Gfx, 0, 1)).with(Chunk::signal_point(inner, 3));
+    let seq = job.send(file).unwrap();
+    let newest = |handle| {
+        let request = SyncobjHandlePoint { handle, flags: POINT, ..SyncobjHandlePoint::ZEROED };
+        owned(file.export_point(request).unwrap())
+    };
+    let carried = newest(inner);
+    let import = SyncobjHandlePoint { handle: outer, flags: POINT, fd: carried.as_raw_fd(), point: 8, pad: 0 };
+    assert_eq!(file.import_point(import), Ok(outer));
+    let text = |bytes: [u8; 32]| String::from_utf8_lossy(&bytes).trim_end_matches('\0').to_owned();
+    let only = |handle| {
+        let (_, fences) = sync_file_info(&device.machine(), &newest(handle), 4).unwrap();
+        assert_eq!(fences.len(), 1);
+        (text(fences[0].driver_name), text(fences[0].obj_name), fences[0].status)
+    };
+    // The fence of the inner timeline is that of the job; that of the outer one is the inner timeline.
+    assert_eq!(only(inner).0, "drm_sched");
+    assert_eq!(only(outer), ("dma_fence_chain".to_owned(), "unbound".to_owned(), 0));
+    drop(held);
+    rig.finish(Ip::Gfx, 0, seq).unwrap();
+    assert_eq!((only(outer).2, file.query_syncobj(outer, 0)), (1, 8));
+}
+
+// Checks R201.
+#[test]
 fn a_point_keeps_the_error_of_the_fence_that_it_was_made_of() {
     let device = card_with(Features::SYNCOBJ_POINTS);
     let (file, machine) = (open(&device), device.machine());

@@ -130,11 +130,14 @@ pub(crate) fn fd_to_handle_at_a_point(file: &File, bytes: &mut [u8]) -> Result<(
     let sync_file = sync_file(&file.gpu.machine, request.fd)?;
     let syncobj = file.syncobj(request.handle).ok_or(Errno::ENOENT)?;
     let fence = Arc::clone(sync_file.fence());
-    // A point keeps the fence with its error. Only a timeline cannot be a point of another, so it becomes plain fences there.
-    match &*fence {
-        _ if point == 0 => syncobj.replace(fence),
-        Fence::Link(_) => syncobj.append(point, Fence::merge([fence])),
-        _ => syncobj.append(point, fence),
+    // A point keeps the fence with its error, and a timeline as it is. The kernel warns of that in its log; here timelines are nested
+    // once, and their parts are taken instead beyond that, because what walks them would need a stack for each.
+    if point == 0 {
+        syncobj.replace(fence);
+    } else if fence.leaves().iter().any(|leaf| matches!(**leaf, Fence::Link(_))) {
+        syncobj.append(point, Fence::merge([fence]));
+    } else {
+        syncobj.append(point, fence);
     }
     file.gpu.machine.events.wake_all();
     Ok(())
