@@ -143,7 +143,9 @@ impl Wave {
                     *to = *register;
                     if is_compressed {
                         let shift = 16 * (index as u32 & 1);
-                        to.iter_mut().for_each(|value| *value = *value >> shift & 0xffff);
+                        for value in to.iter_mut() {
+                            *value = *value >> shift & 0xffff;
+                        }
                     }
                 }
                 graphics.exports.push(Export {

@@ -146,15 +146,12 @@ impl Reports {
         if same.or(last).is_some_and(|other| other < position) {
             return;
         }
-        match same {
-            Some(same) => {
-                inner.all.remove(&same);
-            }
-            None => {
-                tracing::error!("{report}");
-                if let Some(last) = last.and_then(|last| inner.all.remove(&last)) {
-                    inner.known.remove(&identity(&last));
-                }
+        if let Some(same) = same {
+            inner.all.remove(&same);
+        } else {
+            tracing::error!("{report}");
+            if let Some(last) = last.and_then(|last| inner.all.remove(&last)) {
+                inner.known.remove(&identity(&last));
             }
         }
         inner.known.insert(identity(&report), position);
@@ -198,7 +195,9 @@ mod tests {
     fn reports_are_in_the_order_of_submissions_whichever_comes_first() {
         let list = |order: &[(u64, usize)]| {
             let reports = Reports::default();
-            order.iter().for_each(|(submission, later)| reports.add(*submission, report(*later)));
+            for (submission, later) in order {
+                reports.add(*submission, report(*later));
+            }
             reports.list()
         };
         let expected = [10, 20, 21, 30].map(report);
@@ -215,7 +214,9 @@ mod tests {
         for order in [[(1, &first), (2, &second)], [(2, &second), (1, &first)]] {
             let reports = Reports::default();
             reports.add(1, report(4));
-            order.into_iter().for_each(|(submission, same)| reports.add(submission, same.clone()));
+            for (submission, same) in order {
+                reports.add(submission, same.clone());
+            }
             assert_eq!(reports.list(), [report(4), first.clone()]);
         }
     }

@@ -192,7 +192,7 @@ fn beside<T>(since: Duration, act: impl FnOnce() -> T) -> (T, Duration) {
             while !is_over.load(Ordering::Relaxed) {
                 std::hint::spin_loop();
             }
-            thread_time() - start
+            thread_time().saturating_sub(start)
         });
         let outcome = act();
         is_over.store(true, Ordering::Relaxed);
