@@ -77,6 +77,8 @@ impl Draw {
             ("SPI_SHADER_PGM_HI_PS", 0),
             ("SPI_SHADER_PGM_RSRC1_PS", 7 | 0xc0 << 12),
             ("SPI_SHADER_PGM_RSRC2_PS", 0),
+            // No attributes: CLEAR_STATE leaves two.
+            ("SPI_PS_IN_CONTROL", 0),
             ("SPI_PS_INPUT_ENA", 2),
             ("SPI_PS_INPUT_ADDR", 2),
             ("SPI_SHADER_POS_FORMAT", 4),
