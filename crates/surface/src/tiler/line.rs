@@ -1,8 +1,8 @@
 //! The addresses of the elements of a row.
 
 use super::blocks::BlockPlane;
+use super::formula::Formula;
 use super::plane::Plane;
-use super::subresource::Formula;
 use super::tiles::TilePlane;
 
 /// A row of a layer and sample of a level, prepared so that only what depends on the column is left to compute.

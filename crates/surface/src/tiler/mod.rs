@@ -6,6 +6,7 @@ mod blocks;
 mod cell;
 mod copy;
 mod error;
+mod formula;
 mod line;
 mod plane;
 mod subresource;

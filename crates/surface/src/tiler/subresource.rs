@@ -1,10 +1,9 @@
 //! One level of an image, with all its layers and samples.
 
-use super::area::Area;
 use super::blocks::BlockTables;
-use super::cell::Cell;
 use super::copy::{Detile, Direction, Tile, too_short};
 use super::error::TilerError;
+use super::formula::Formula;
 use super::line::{Line, LineOrder};
 use super::plane::{self, Plane, RowsOrigin};
 use super::tiles::TileTables;
@@ -47,36 +46,6 @@ enum Order {
     Blocks(BlockTables),
     Tiles(TileTables),
     Formula { level: addr1::Addresser, start: u64 },
-}
-
-/// A layer in tiles whose addresses are computed one by one, without tables.
-pub(super) struct Formula<'a> {
-    level: &'a addr1::Addresser,
-    start: u64,
-    z: u32,
-    sample: u32,
-}
-
-impl Plane for Formula<'_> {
-    type Line = u32;
-
-    fn line(&self, y: u32) -> u32 {
-        y
-    }
-
-    fn at(&self, y: u32, x: u32) -> u64 {
-        let texel = Texel { x, y, z: self.z, sample: self.sample, level: 0 };
-        // Regions are inside the level, so every element has an address.
-        self.level.address(texel).map_or(0, |address| self.start + address)
-    }
-
-    fn cell(&self) -> Option<&Cell> {
-        None
-    }
-
-    fn area(&self) -> Option<&Area> {
-        None
-    }
 }
 
 /// A level of an image, prepared for computing addresses and for copies. It takes a few kilobytes, without heap allocation.

@@ -6,4 +6,5 @@ pub(super) mod depth;
 mod inputs;
 pub(super) mod pixels;
 pub(super) mod resolve;
+mod scratch;
 pub(super) mod write;

@@ -10,7 +10,7 @@ use crate::execute::{
     geometry::vertices::{Drawable, Group},
     interface::{Drawn, Ended, Export, Memory, PixelWave, Shaders},
     shade::depth,
-    shade::write::Scratch,
+    shade::scratch::Scratch,
     target::targets::Targets,
     target::value::Access,
 };

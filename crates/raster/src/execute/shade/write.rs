@@ -9,6 +9,7 @@ use crate::execute::{
     shade::blend::{self, Inputs},
     shade::depth::{self, Tested},
     shade::pixels::Pixels,
+    shade::scratch::{Pixel, Scratch},
     target::dcc,
     target::format::Format,
     target::plane::Plane,
@@ -190,23 +191,6 @@ fn count(samples: [u16; 4]) -> u64 {
     // Processors without an instruction that counts bits need a dozen others for each count.
     let all = samples.iter().fold(0, |all, samples| all << 16 | u64::from(*samples));
     all.count_ones().into()
-}
-
-/// A pixel of a wave that is written.
-struct Pixel {
-    place: [u32; 3],
-    lane: usize,
-    samples: u16,
-}
-
-/// The space of the waves of a draw for what is written, which is kept from wave to wave.
-#[derive(Default)]
-pub(in crate::execute) struct Scratch {
-    pixels: Vec<Pixel>,
-    /// The address of each sample, what was there, and what is written.
-    addresses: Vec<u64>,
-    old: Vec<u8>,
-    data: Vec<u8>,
 }
 
 /// The parameters with which a target is written.
