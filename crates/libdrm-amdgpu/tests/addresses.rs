@@ -11,7 +11,7 @@ use std::{
     ptr,
 };
 
-use support::{ours, theirs};
+use support::{missing, ours, theirs};
 
 type Pointer = *mut c_void;
 
@@ -29,36 +29,33 @@ struct Library {
 
 impl Library {
     #[expect(clippy::missing_transmute_annotations, reason = "the fields have the types")]
-    fn open(path: &Path) -> Self {
+    /// Opens a library; returns the name of a function that it lacks if there is one, as old releases of libdrm do.
+    fn open(path: &Path) -> Result<Self, &'static str> {
         let path = CString::new(path.as_os_str().as_bytes()).unwrap();
         // SAFETY: a path that ends with NUL; the library's constructors do nothing.
         let library = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
         assert!(!library.is_null(), "{path:?} cannot be loaded");
-        let symbol = |name: &str| {
+        let symbol = |name: &'static str| {
             let name = CString::new(name).unwrap();
             // SAFETY: a library that stays open, and a name that ends with NUL.
             unsafe { libc::dlsym(library, name.as_ptr()) }
         };
-        let needed = |name: &str| {
-            let symbol = symbol(name);
-            assert!(!symbol.is_null(), "{path:?} has no {name}");
-            symbol
-        };
+        let needed = |name| Some(symbol(name)).filter(|symbol| !symbol.is_null()).ok_or(name);
         macro_rules! function {
             ($symbol:expr) => {
                 // SAFETY: the function has this type in the header of libdrm.
                 unsafe { std::mem::transmute($symbol) }
             };
         }
-        Self {
-            new: function!(needed("amdgpu_va_manager_alloc")),
-            initialize: function!(needed("amdgpu_va_manager_init")),
+        Ok(Self {
+            new: function!(needed("amdgpu_va_manager_alloc")?),
+            initialize: function!(needed("amdgpu_va_manager_init")?),
             initialize2: function!(symbol("amdgpu_va_manager_init2")),
             fact: function!(symbol("amdgpu_va_manager_query_sw_info")),
-            end: function!(needed("amdgpu_va_manager_deinit")),
-            take: function!(needed("amdgpu_va_range_alloc2")),
-            give: function!(needed("amdgpu_va_range_free")),
-        }
+            end: function!(needed("amdgpu_va_manager_deinit")?),
+            take: function!(needed("amdgpu_va_range_alloc2")?),
+            give: function!(needed("amdgpu_va_range_free")?),
+        })
     }
 }
 
@@ -177,7 +174,11 @@ fn unusual(numbers: &mut Numbers, low: u64) -> [u64; 4] {
 /// Makes the same requests of both libraries.
 fn compare(requests: impl Fn(&mut Numbers, u64) -> [u64; 4], steps: u64) {
     let Some(theirs) = theirs() else { return };
-    let [theirs, ours] = [&theirs, &ours()].map(|path| Library::open(path));
+    let theirs = match Library::open(&theirs) {
+        Ok(library) => library,
+        Err(lacks) => return missing(&format!("{} has no {lacks}", theirs.display())),
+    };
+    let ours = Library::open(&ours()).unwrap();
     for (number, &(bounds, alignment)) in MANAGERS.iter().enumerate() {
         for splits in [false, true] {
             if splits && theirs.initialize2.is_none() {
@@ -225,7 +226,7 @@ fn unusual_requests_get_the_addresses_and_errors_of_libdrm() {
 
 #[test]
 fn a_range_may_be_freed_after_its_manager_and_a_manager_is_made_again() {
-    let library = Library::open(&ours());
+    let library = Library::open(&ours()).unwrap();
     let manager = Manager::new(&library, MANAGERS[0].0, 4096, true);
     let (code, _, range) = manager.take([4096, 0, 0, 0]);
     assert_eq!(code, 0);
