@@ -23,7 +23,15 @@ static int is_address(uint64_t word)
     return word >> 44 == 0x5 || word >> 44 == 0x7;
 }
 
-/* A time of the monotonic clock, from an hour before now to an hour after. */
+/* The requests with a time until which they wait: GEM_WAIT_IDLE, WAIT_CS, WAIT_FENCES, SYNCOBJ_WAIT and SYNCOBJ_TIMELINE_WAIT. */
+static int waits(unsigned long request)
+{
+    const unsigned number = request & 0xff;
+    return number == 0x47 || number == 0x49 || number == 0x52 || number == 0xc3 || number == 0xca;
+}
+
+/* A time of the monotonic clock, from an hour before now to an hour after. On a machine that has just started, other words of
+   requests look like one. */
 static int is_time(uint64_t word)
 {
     struct timespec now;
@@ -77,7 +85,7 @@ int ioctl(int fd, unsigned long request, ...)
     for (unsigned i = 0; i < (size + 7) / 8; i++) {
         if (is_address(words[i]))
             length += snprintf(line + length, sizeof line - (size_t)length, " ADDRESS");
-        else if (is_time(words[i]))
+        else if (waits(request) && is_time(words[i]))
             length += snprintf(line + length, sizeof line - (size_t)length, " TIME");
         else
             length += snprintf(line + length, sizeof line - (size_t)length, " %llx", (unsigned long long)words[i]);
