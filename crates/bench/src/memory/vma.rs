@@ -17,11 +17,14 @@ use crate::{
         race::{contest, empty},
         traces::{Kind, VA},
     },
-    peers::vma::Vma,
+    peers::vma::{Locked, Vma},
     row::Goal,
 };
 
 const VMA: &str = "VMA virtual block";
+/// The peer that threads can share, as they share our manager.
+#[cfg(feature = "vma")]
+const LOCKED: &str = "VMA virtual block, locked";
 
 /// Every row beside VMA.
 pub(crate) fn all(wanted: &Wanted, add: &mut impl FnMut(Row)) {
@@ -62,6 +65,8 @@ fn measured(wanted: &Wanted, add: &mut impl FnMut(Row)) {
     if wanted.has("va-empty") {
         let (ours, theirs) = empty(&mut Addresses::new(), &mut Vma::new(SPACE), 64 << 10);
         add(Row::times("va-empty", 0, ours, VMA, theirs, Goal::RatioAtMost(1.0)));
+        let (ours, theirs) = empty(&mut Addresses::new(), &mut Locked::new(SPACE), 64 << 10);
+        add(Row::times("va-empty", 0, ours, LOCKED, theirs, Goal::RatioAtMost(1.0)));
     }
     for trace in wanted.traces(&VA) {
         let churn = (4 * trace.live).min(CHURN);
@@ -69,6 +74,9 @@ fn measured(wanted: &Wanted, add: &mut impl FnMut(Row)) {
         let row = Row::times("va", trace.live, ours.pair, VMA, theirs.pair, Goal::RatioAtMost(1.0));
         add(noting_failures(row, ours, theirs));
         add(Row::space("va-use", trace.live, ours.space_use, VMA, theirs.space_use, Goal::None));
+        let (ours, theirs) = contest(trace, Addresses::new(), Locked::new(SPACE), churn);
+        let row = Row::times("va", trace.live, ours.pair, LOCKED, theirs.pair, Goal::RatioAtMost(1.0));
+        add(noting_failures(row, ours, theirs));
     }
     for trace in wanted.traces(&PARTS) {
         if let Kind::Parts { space, .. } = trace.kind {
