@@ -1,8 +1,10 @@
 //! Several samples: coverage, masks, CMASK, resolves.
 
+use std::collections::BTreeMap;
+
 use crate::{
-    Closures, DEPTH, GREEN, HTILE, RED, Ram, SIDE, Vertex, chip, count, export, half, interpolated, run, set, state,
-    with_samples,
+    COLOUR, Closures, DEPTH, GREEN, HTILE, RED, Ram, SIDE, Vertex, chip, count, export, half, interpolated, run, set,
+    state, with_samples,
 };
 use amdgpu_raster::{Ended, Export, Memory, PixelWave, Program, Shaders, VertexWave, draw};
 
@@ -102,6 +104,30 @@ fn samples_that_cmask_and_dcc_clear_as_one_get_the_colour_of_dcc() {
     let mut codes = vec![0; 0x4_0000];
     ram.load(HTILE, &mut codes).unwrap();
     assert_eq!(codes.iter().flat_map(|byte| [byte & 15, byte >> 4]).filter(|code| *code == 14).count(), tiles);
+}
+
+#[test]
+fn samples_of_a_tile_that_nothing_has_drawn_to_get_the_first_colour_of_their_pixel() {
+    let ram = Ram::new();
+    let mut registers = with_samples();
+    // FAST_CLEAR and COMPRESSION.
+    set(&mut registers, "CB_COLOR0_INFO", 10 << 2 | 1 << 13 | 1 << 14);
+    set(&mut registers, "CB_COLOR0_ATTRIB", 1 << 28 | 24 << 23 | 24 << 18 | 2 << 15 | 2 << 12);
+    set(&mut registers, "CB_COLOR0_CMASK", (HTILE >> 8) as u32);
+    set(&mut registers, "CB_COLOR0_FMASK", 0x14_0000 >> 8);
+    for at in 0..0x1_0000 {
+        ram.set(HTILE + 4 * at, 0xcccc_cccc);
+    }
+    for at in 0..0x4000 {
+        ram.set(COLOUR + 4 * at, 0x100_0000 | at as u32);
+    }
+    run(&registers, &ram, &half(0.5, [1.0; 3], [RED; 3]));
+    assert_eq!(count(&ram, 0xff00_00ff), COVERED);
+    let mut counts = BTreeMap::<u32, usize>::new();
+    (0..0x4000).for_each(|at| *counts.entry(ram.word(COLOUR + 4 * at)).or_default() += 1);
+    let colours_of = |samples: usize| counts.values().filter(|count| **count == samples).count();
+    // Pixels above the diagonal in the tiles that it goes through, and those on it.
+    assert_eq!((colours_of(4), colours_of(2)), (8 * 8 * 7 / 2, 64));
 }
 
 /// Programs whose pixel shader exports a mask of samples too.

@@ -25,7 +25,9 @@ use crate::{Colour, Feature, Surface};
 
 /// The bytes of colour that a byte of DCC describes.
 const BLOCK: u64 = 256;
-/// The code of CMASK beside DCC that gives all samples the first colour.
+/// The code of CMASK beside FMASK that gives all samples the first colour. Drivers put it into CMASK before its target is drawn to.
+///
+/// Source: Mesa 25.0.7, radeonsi's `si_texture_create_object` and RADV's `radv_init_color_image_metadata`.
 const FIRST: u8 = 12;
 
 /// The order of the codes.
@@ -82,16 +84,16 @@ pub(in crate::execute) fn open_all(
     pixel: [u32; 3],
     target: (&Colour, &Format, &Plane),
 ) -> Result<(), u32> {
-    if let [dcc, mask] = all
+    if let Some((mask, dcc)) = all.split_last_mut()
         && mask.is_first(access, pixel, target.2)
     {
-        // DCC tells of the first colour of each pixel, and CMASK that it is that of all samples.
         let [x, y, layer] = pixel;
         let plane = target.2;
         for (row, column) in (y & !7..(y & !7) + 8).flat_map(|row| (x & !7..(x & !7) + 8).map(move |at| (row, at))) {
             let pixel = [column, row, layer];
             let Some(first) = plane.address(pixel, 0) else { continue };
-            dcc.open(access, pixel, target)?;
+            // DCC, if there is some, tells of the first colour of each pixel, and CMASK that it is that of all samples.
+            dcc.iter_mut().try_for_each(|dcc| dcc.open(access, pixel, target))?;
             access.enter(Surface::Color);
             let element = access.load(first, plane.bytes);
             for at in (1..plane.samples).filter_map(|sample| plane.address(pixel, sample)) {
@@ -105,7 +107,7 @@ pub(in crate::execute) fn open_all(
 impl Dcc {
     /// Returns `true` if CMASK says that all samples of a pixel have its first colour.
     fn is_first(&self, access: &mut Access<'_>, pixel: [u32; 3], plane: &Plane) -> bool {
-        let Some((at, bit)) = self.place(pixel, 0, plane) else { return false };
+        let Some((at, bit)) = self.place(pixel, 0, plane).filter(|_| self.fmask.is_some()) else { return false };
         access.enter(Surface::ColorMetadata);
         !self.plain.contains(&(at, bit)) && access.load(at, 1) as u8 >> bit & 15 == FIRST
     }
@@ -240,7 +242,7 @@ impl Dcc {
             match byte >> bit & 15 {
                 0 => self.fill_tile(access, pixel, plane, true),
                 // All samples have the first colour, which `open_all` has copied.
-                FIRST if colour.has_dcc && self.fmask.is_some() => self.fill_tile(access, pixel, plane, false),
+                FIRST if self.fmask.is_some() => self.fill_tile(access, pixel, plane, false),
                 // Expanded, with the numbers of samples of all images.
                 13..=15 => return Ok(()),
                 code => return Err(code.into()),
