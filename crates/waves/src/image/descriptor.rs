@@ -39,7 +39,8 @@ pub(crate) struct Image {
     pub(crate) min_lod: f32,
     /// `true` for a 3D image whose slices of one level are viewed as layers.
     pub(crate) slices_are_layers: bool,
-    layout: Layout,
+    /// `None` without a format: such an image has no texels, and a view of it reads as zeros and ones.
+    layout: Option<Layout>,
     compression: Option<Compression>,
     planes: [Option<Box<Plane>>; MAX_LEVELS],
 }
@@ -49,14 +50,17 @@ const BORDER_ORDERS: [[u8; 4]; 8] =
     [[0, 1, 2, 3], [0, 3, 1, 2], [3, 2, 1, 0], [3, 0, 1, 2], [2, 1, 0, 3], [1, 0, 3, 2], [0, 1, 2, 3], [0, 1, 2, 3]];
 
 impl Image {
-    /// Decodes a descriptor. Returns `None` for a descriptor that is not an image: loads return 0 and stores do nothing.
+    /// Decodes a descriptor. Returns `None` for a descriptor that is not an image: loads return 0 and stores do nothing. An image of
+    /// format 0 has no texels: loads return 0 and 1 as the view says, which is what drivers bind where nothing else is bound.
     ///
-    /// Sources: the ISA guides, "Image Resource"; Mesa's `ac_build_texture_descriptor`.
+    /// Sources: the ISA guides, "Image Resource"; Mesa's `ac_build_texture_descriptor`, and `null_texture_descriptor` in
+    /// `si_descriptors.c`.
     pub(crate) fn new(level: GfxLevel, words: [u32; 8], chip: Option<&Chip>) -> Result<Option<Self>, ImageError> {
         let reader = Reader { words: ImageDescriptor::from_words(words), level };
         let get = |field| reader.get(field);
         let Some(kind) = ImageKind::of(get(f::TYPE).into()) else { return Ok(None) };
-        let format = reader.format()?;
+        let has_format = reader.has_format();
+        let format = if has_format { reader.format()? } else { TexelFormat::PLACEHOLDER };
         let (is_volume, is_flat) = (kind == ImageKind::D3, matches!(kind, ImageKind::D1 | ImageKind::D1Array));
         let samples = reader.words.samples(level).min(16);
         let single = matches!(kind, ImageKind::D2Msaa | ImageKind::D2MsaaArray);
@@ -72,8 +76,11 @@ impl Image {
         let sliced = level >= GfxLevel::Gfx10 && (get(f::ARRAY_PITCH) | get(f::UAV3D)) != 0;
         let bc_swizzle = get(f::BC_SWIZZLE) as usize;
         let (base_level, last_level) = (levels(f::BASE_LEVEL), levels(f::LAST_LEVEL));
-        let layout = Layout::new(&reader, kind, format, samples, chip)?;
-        let compression = Compression::new(&reader, format, &layout, chip)?;
+        let layout = has_format.then(|| Layout::new(&reader, kind, format, samples, chip)).transpose()?;
+        let compression = match &layout {
+            Some(layout) => Compression::new(&reader, format, layout, chip)?,
+            None => None,
+        };
         Ok(Some(Self {
             kind,
             format,
@@ -132,14 +139,20 @@ impl Image {
         }
         let z = if self.is_volume() { texel.z } else { texel.z.saturating_add(self.first_layer) };
         let level = self.base_level + texel.level;
-        let Some(place) = self.planes.get_mut(level as usize) else { return Ok(None) };
+        let (Some(layout), Some(place)) = (&self.layout, self.planes.get_mut(level as usize)) else { return Ok(None) };
         let plane = match place {
             Some(plane) => plane,
-            None => place.insert(Box::new(self.layout.plane(level)?)),
+            None => place.insert(Box::new(layout.plane(level)?)),
         };
         let texels = self.format.texels();
         plane.address(texel.x / texels, texel.y / texels, z, texel.sample).map(Some)
     }
+
+    /// Returns `true` if the image has no format, and so no texels.
+    pub(crate) const fn is_null(&self) -> bool {
+        self.layout.is_none()
+    }
+
     /// Returns the encoding of the metadata; `None` for an image without compression.
     pub(crate) fn coding(&self) -> Option<Coding> {
         self.compression.as_ref().map(|compression| compression.coding)
@@ -162,8 +175,8 @@ impl Image {
             });
         let first = Texel { x: texel.x & !7, y: texel.y & !7, sample: 0, ..texel };
         let address = if is_of_tile { self.address(first)?.unwrap_or(address) } else { address };
-        let Some(compression) = &mut self.compression else { return Ok(None) };
-        let offset = address.wrapping_sub(self.layout.start_of_view(self.base_level));
+        let (Some(compression), Some(layout)) = (&mut self.compression, &self.layout) else { return Ok(None) };
+        let offset = address.wrapping_sub(layout.start_of_view(self.base_level));
         compression.places.unit(level, Texel { z, ..texel }, offset)
     }
 

@@ -63,6 +63,16 @@ fn number(name: &str) -> Option<Number> {
 }
 
 impl TexelFormat {
+    /// The format of images that have none, whose constants are floating-point numbers.
+    pub(crate) const PLACEHOLDER: Self = Self {
+        plain: Format { channels: &[32], number: Number::Float },
+        block: None,
+        bits: 32,
+        shares_exponent: false,
+        clamps: false,
+        mask_bits: None,
+    };
+
     /// Returns the format with a name such as `8_8_8_8_UNORM`; `None` for formats that are not supported.
     pub(crate) fn named(name: &str) -> Option<Self> {
         if let Some(rest) = name.strip_prefix("FMASK") {

@@ -41,6 +41,12 @@ impl Reader {
         }
     }
 
+    /// Returns `true` unless the format has the number 0, which stands for none on all generations.
+    pub(super) fn has_format(&self) -> bool {
+        let number = if self.level >= GfxLevel::Gfx10 { f::FORMAT } else { f::DATA_FORMAT };
+        self.get(number) != 0
+    }
+
     /// Returns the format.
     pub(super) fn format(&self) -> Result<TexelFormat, ImageError> {
         let name = if self.level >= GfxLevel::Gfx10 {

@@ -4,6 +4,7 @@
 
 mod atomics;
 mod halves;
+mod images;
 mod machine;
 mod memory;
 mod scalar;

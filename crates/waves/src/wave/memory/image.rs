@@ -169,6 +169,7 @@ fn load(
             texel.y ^= 1;
         }
         let values = match last.element(space, image, texel)? {
+            None if image.is_null() => selected(image, [0; 4]),
             None => [0; 4],
             Some(element) if transfer.is_raw => raw_dwords(element, image.format.bytes(), transfer.is_signed),
             Some(element) => selected(image, image.format.unpack_at(element, [texel.x, texel.y])),
@@ -235,6 +236,8 @@ fn load_samples(
             let texel = Texel { sample: first.sample.saturating_add(sample), ..first };
             if let Some(element) = last.element(space, image, texel)? {
                 *value = selected(image, image.format.unpack_at(element, [texel.x, texel.y]))[component];
+            } else if image.is_null() {
+                *value = selected(image, [0; 4])[component];
             }
         }
         write_components(registers, op.data, lane, values, Some(format), parts);
@@ -252,7 +255,7 @@ fn atomic(
     // A comparison has two operands in registers.
     let registers_each = op.mask.count_ones() as u8;
     let bytes = 4 * if atomic.compares() { registers_each / 2 } else { registers_each };
-    if !matches!(bytes, 4 | 8) || u32::from(bytes) != image.format.bytes() {
+    if !matches!(bytes, 4 | 8) || !image.is_null() && u32::from(bytes) != image.format.bytes() {
         return Err(ImageError::Size(image.format.bytes()));
     }
     let word = |registers: &Registers, first: usize, lane: usize| {
