@@ -247,6 +247,11 @@ impl Chip {
         })
     }
 
+    /// Returns `true` for Stoney, which differs from the other chips of GFX8 in more than layouts.
+    pub const fn is_stoney(&self) -> bool {
+        matches!(self.family, Family::Stoney)
+    }
+
     /// Returns the generation of the chip.
     pub const fn level(&self) -> GfxLevel {
         self.info.level

@@ -144,6 +144,19 @@ impl Format {
         components
     }
 
+    /// Returns alpha of two bits as an unsigned number, if the format says that it is signed.
+    ///
+    /// Chips up to GFX8, but for Stoney, read it so, and drivers correct it in the shader (Mesa 25.0.7, `ac_vtx_format_info`, alpha_adjust).
+    pub(crate) fn unsigned_alpha(self, element: u128) -> Option<u32> {
+        let number = match self.number {
+            Number::Snorm => Number::Unorm,
+            Number::Sscaled => Number::Uscaled,
+            Number::Sint => Number::Uint,
+            _ => return None,
+        };
+        (*self.channels == [10, 10, 10, 2]).then(|| load(number, (element >> 30) as u64 & 3, 2))
+    }
+
     /// Returns the element in memory for components in registers.
     pub(crate) fn pack(self, components: [u32; 4]) -> u128 {
         let (mut element, mut shift) = (0, 0);

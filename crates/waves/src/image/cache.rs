@@ -22,6 +22,11 @@ impl Images {
         Self { level, chip: chip.copied(), entries: Vec::new(), oldest: 0 }
     }
 
+    /// Returns the chip, if it is known.
+    pub(crate) const fn chip(&self) -> Option<&Chip> {
+        self.chip.as_ref()
+    }
+
     /// Returns the image of a descriptor; `None` if the descriptor is not an image.
     pub(crate) fn get(&mut self, words: [u32; 8]) -> Result<Option<&mut Image>, ImageError> {
         let known = self.entries.iter().position(|(known, _)| *known == words);

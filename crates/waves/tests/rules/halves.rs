@@ -4,9 +4,10 @@ use std::fmt::Write as _;
 
 use amdgpu_hw::GfxLevel;
 use amdgpu_isa::WaveSize;
+use amdgpu_surface::{Chip, ChipRegisters};
 use amdgpu_waves::Outcome;
 
-use crate::machine::{DATA, Where, execute, places, results};
+use crate::machine::{DATA, Where, execute, places, results, results_of};
 
 /// Returns the places from a generation on.
 fn since(from: GfxLevel) -> impl Iterator<Item = Where> {
@@ -76,6 +77,30 @@ fn components_of_16_bits_share_registers_from_gfx9_on() {
         let found = results((level, WaveSize::Wave64), &code, &["v5", "v6"], &data);
         let expected = if level == GfxLevel::Gfx8 { [0x3c00, 0x4000] } else { [0x4000_3c00, 7] };
         assert_eq!(found, expected, "{level}");
+    }
+}
+
+#[test]
+fn two_bits_of_a_signed_format_are_unsigned_up_to_gfx8_but_on_stoney() {
+    // Polaris, Stoney and Raven, with alpha of -1 as SNORM, SSCALED and SINT.
+    for (level, family, revision, is_unsigned) in
+        [(GfxLevel::Gfx8, 0x82, 0x50, true), (GfxLevel::Gfx8, 0x87, 0x61, false), (GfxLevel::Gfx9, 0x8e, 1, false)]
+    {
+        let chip = Chip::new(&ChipRegisters::new(level, family, revision, 0)).unwrap();
+        let one = |value: f32| value.to_bits();
+        for (number, signed, unsigned) in [(1, one(-1.0), one(1.0)), (3, one(-1.0), one(3.0)), (5, u32::MAX, 3)] {
+            let word3 = 4 | 5 << 3 | 6 << 6 | 7 << 9 | number << 12 | 9 << 15;
+            let code = format!(
+                "s_mov_b32 s8, {:#x}\ns_mov_b32 s9, 0\ns_mov_b32 s10, 0x100\ns_mov_b32 s11, {word3:#x}\nv_mov_b32_e32 v4, 0
+                buffer_load_format_xyzw v[5:8], v4, s[8:11], 0 offen",
+                DATA + 64
+            );
+            let mut data = vec![0; 18];
+            data[16] = 3 << 30;
+            let place = (level, WaveSize::Wave64);
+            let found = results_of(place, &code, &["v8"], &data, |dispatch| dispatch.chip = Some(chip));
+            assert_eq!(found, [if is_unsigned { unsigned } else { signed }], "{level} {family:#x} {number}");
+        }
     }
 }
 

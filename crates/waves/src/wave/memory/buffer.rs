@@ -166,6 +166,8 @@ impl Wave {
         let Data::Format { components, half, high } = kind.data() else { return };
         let bytes = format.map_or(4, Format::bytes);
         let len = bytes as usize;
+        let is_alpha_unsigned =
+            level <= amdgpu_hw::GfxLevel::Gfx8 && around.images.chip().is_some_and(|chip| !chip.is_stoney());
         let mut space = Global::new(around, &mut self.fault);
         for lane in crate::wave::registers::lanes(self.registers.exec()) {
             space.lane(lane);
@@ -178,7 +180,13 @@ impl Wave {
                     if let Some(address) = address {
                         space.load(address, &mut raw[..len]);
                     }
-                    let unpacked = format.map_or([0; 4], |format| format.unpack(u128::from_le_bytes(raw)));
+                    let element = u128::from_le_bytes(raw);
+                    let mut unpacked = format.map_or([0; 4], |format| format.unpack(element));
+                    if let Some(alpha) =
+                        format.filter(|_| is_alpha_unsigned).and_then(|format| format.unsigned_alpha(element))
+                    {
+                        unpacked[3] = alpha;
+                    }
                     let selected = buffer.selects.map(|select| match select {
                         4..=7 => unpacked[usize::from(select) - 4],
                         1 => format.map_or(0, Format::one),
