@@ -114,6 +114,19 @@ impl Registers {
     }
 }
 
+/// The user data that all stages of graphics have in common on GFX9, and that of the pixel, vertex, geometry and hull stages.
+///
+/// Source: Mesa 25.0.7 `si_descriptors.c`, `si_emit_global_shader_pointers`.
+const COMMON: std::ops::Range<u32> = 0xb530..0xb5b0;
+const STAGES: [u32; 4] = [0xb030, 0xb130, 0xb330, 0xb430];
+
+/// Returns the registers of the stages that get what is written to a register of the common user data.
+pub(super) fn broadcast(register: Register, level: GfxLevel) -> impl Iterator<Item = Register> {
+    let is_common = level == GfxLevel::Gfx9 && within(&COMMON, register);
+    let number = register.index().saturating_sub(COMMON.start / 4);
+    STAGES.into_iter().filter(move |_| is_common).map(move |first| Register::new(first / 4 + number))
+}
+
 /// Returns the registers of a shadow area, in its order.
 fn shadowed() -> impl Iterator<Item = Register> {
     let bytes = [USER_CONFIG, CONTEXT, PERSISTENT].into_iter().flat_map(|range| range.step_by(4));

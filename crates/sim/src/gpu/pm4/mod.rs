@@ -22,6 +22,7 @@ use super::budget::Budget;
 use super::engine::malformed;
 use super::fetch::Frame;
 use super::port::Port;
+use super::registers::broadcast;
 use super::step::{Step, wrong};
 use super::{Engine, Environment, Ib, Place, Registers, Stop};
 
@@ -172,6 +173,9 @@ impl Engine {
     fn set_register(&mut self, register: Register, value: u32, level: GfxLevel, port: &Port<'_>) -> Result<(), Stop> {
         if Registers::may_write(register, level) {
             self.state.registers.set(register, value);
+            for copy in broadcast(register, level) {
+                self.state.registers.set(copy, value);
+            }
             Ok(())
         } else {
             Err(Stop::Refused { place: port.place(), what: "writes a register outside the apertures" })

@@ -41,6 +41,16 @@ fn a_write_beyond_an_aperture_is_refused() {
 }
 
 #[test]
+fn common_user_data_goes_to_all_stages_on_gfx9_alone() {
+    for target in gfx(Gfx6, Gfx12) {
+        let engine = run(&Rig::new(), target, &[packet(0x76, &[0x14c, 7, 8])]).unwrap();
+        let found = [0xb030, 0xb034, 0xb130, 0xb330, 0xb434].map(|byte| register(&engine, byte));
+        let expected = if target.level == Gfx9 { [7, 8, 7, 7, 8] } else { [0; 5] };
+        assert_eq!(found, expected, "{target}");
+    }
+}
+
+#[test]
 fn pairs_come_in_any_order_and_the_last_one_counts() {
     for target in gfx(Gfx11, Gfx12) {
         let packets = [packet(0xb8, &[5, 1, 4, 2, 5, 3]), packet(0xba, &[0x240, 7])];
