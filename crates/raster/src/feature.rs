@@ -36,8 +36,6 @@ pub enum Feature {
     Htile,
     /// An operation of the colour block other than writing, by number.
     ColourMode(u32),
-    /// Depth or stencil is copied to colour.
-    DepthCopy,
     /// The vertex offset of the fixed function, which drivers leave at zero.
     IndexOffset,
     /// Vertex shaders get values that the geometry engine computes from user data.
@@ -76,7 +74,6 @@ impl fmt::Display for Feature {
                 };
                 return write!(f, "colour mode {name}");
             }
-            Self::DepthCopy => "copy of depth to colour",
             Self::IndexOffset => "index offset",
             Self::UserVgprs => "user VGPRs",
             Self::HalfAttributes => "16-bit attributes",

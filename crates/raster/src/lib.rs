@@ -33,6 +33,7 @@ pub use mutation::DrawMutation;
 pub use registers::Registers;
 pub use state::{
     AlphaToMask, Attribute, Blend, BlendEquation, Call, Clip, Colour, ColourOperation, Compare, Depth, DepthBias,
-    DepthPlane, DrawState, FrontEnd, Geometry, Htile, Indices, LineStipple, Metadata, Order, PixelInputs, PointValue,
-    PointValues, PolygonMode, Program, Rectangle, Samples, StencilFace, StencilOp, Topology, VertexOutputs, Viewport,
+    DepthCopy, DepthPlane, DrawState, FrontEnd, Geometry, Htile, Indices, LineStipple, Metadata, Order, PixelInputs,
+    PointValue, PointValues, PolygonMode, Program, Rectangle, Samples, StencilFace, StencilOp, Topology, VertexOutputs,
+    Viewport,
 };

@@ -33,7 +33,6 @@ impl DrawState {
         add(self.depth.is_ordered, Feature::OrderedPixels);
         let attributes = &self.inputs.attributes;
         add(attributes.iter().any(|one| one.is_half && !one.is_flat && !one.is_explicit), Feature::HalfAttributes);
-        add(self.depth.copies, Feature::DepthCopy);
         let mode = self.operation.mode;
         // Eliminating and decompressing are what this crate does before any write.
         let is_known = match mode {

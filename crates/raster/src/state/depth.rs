@@ -217,6 +217,17 @@ impl AlphaToMask {
     }
 }
 
+/// A copy of depth and stencil to a colour target, with which drivers make those readable that texture units cannot read in place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DepthCopy {
+    /// `true` if depth is copied, to the first component.
+    pub depth: bool,
+    /// `true` if stencil is copied, to the second component.
+    pub stencil: bool,
+    /// The sample that is copied.
+    pub sample: u32,
+}
+
 /// Depth and stencil.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Depth {
@@ -262,8 +273,8 @@ pub struct Depth {
     pub is_unclamped: bool,
     /// The values that replace those of the draw: depth and stencil clears.
     pub clears: [Option<u32>; 2],
-    /// `true` if depth or stencil is copied to colour.
-    pub copies: bool,
+    /// The copy of depth and stencil to the first colour target, which takes the place of what the shader exports.
+    pub copy: Option<DepthCopy>,
     /// `true` if the pixel shader does not run.
     pub without_pixel_shader: bool,
     /// `true` if the shader exports depth.
@@ -380,7 +391,11 @@ impl Depth {
                 (!newest && render("depth_clear_enable")).then(|| registers.raw(r::DB_DEPTH_CLEAR)),
                 (!newest && render("stencil_clear_enable")).then(|| registers.raw(r::DB_STENCIL_CLEAR) & 0xff),
             ],
-            copies: render("depth_copy") || render("stencil_copy"),
+            copy: (render("depth_copy") || render("stencil_copy")).then(|| DepthCopy {
+                depth: render("depth_copy"),
+                stencil: render("stencil_copy"),
+                sample: field(r::DB_RENDER_CONTROL, "copy_sample"),
+            }),
             without_pixel_shader: render("ps_invoke_disable"),
             exports_depth: shader("z_export_enable"),
             exports_stencil: shader("stencil_test_val_export_enable"),

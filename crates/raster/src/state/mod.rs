@@ -10,7 +10,7 @@ mod samples;
 
 pub use call::{Call, Indices, Topology};
 pub use colour::{Blend, BlendEquation, Colour, ColourOperation, Metadata};
-pub use depth::{AlphaToMask, Compare, Depth, DepthPlane, Htile, Order, StencilFace, StencilOp};
+pub use depth::{AlphaToMask, Compare, Depth, DepthCopy, DepthPlane, Htile, Order, StencilFace, StencilOp};
 pub use geometry::{Clip, DepthBias, Geometry, LineStipple, PolygonMode, Rectangle, VertexOutputs, Viewport};
 pub use pixel::{Attribute, PixelInputs, PointValue, PointValues};
 pub use program::{FrontEnd, Program};

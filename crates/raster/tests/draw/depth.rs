@@ -40,6 +40,39 @@ fn a_depth_of_24_bits_is_the_nearest_multiple_of_its_unit() {
 }
 
 #[test]
+fn depth_and_stencil_are_copied_to_colours_as_they_are() {
+    const STENCIL: u64 = 0x14_0000;
+    // DEPTH_COPY and STENCIL_COPY of DB_RENDER_CONTROL, to colours of 8_24 UNORM and UINT, and depth alone to a float.
+    for (what, info, expected) in [
+        (1 << 2, 20 << 2, 0x12_3456),
+        (1 << 3, 20 << 2 | 4 << 8, 0x5a00_0000),
+        (3 << 2, 20 << 2, 0x5a12_3456),
+        (1 << 2, 4 << 2 | 7 << 8, ((f64::from(0x12_3456) / 16_777_215.0) as f32).to_bits()),
+    ] {
+        let ram = Ram::new();
+        let mut registers = with_depth();
+        set(&mut registers, "DB_Z_INFO", 2);
+        set(&mut registers, "DB_STENCIL_INFO", 1);
+        set(&mut registers, "DB_STENCIL_INFO2", SIDE as u32 - 1);
+        set(&mut registers, "DB_STENCIL_READ_BASE", (STENCIL >> 8) as u32);
+        set(&mut registers, "DB_STENCIL_WRITE_BASE", (STENCIL >> 8) as u32);
+        set(&mut registers, "DB_DEPTH_CONTROL", 0);
+        set(&mut registers, "DB_RENDER_CONTROL", what);
+        set(&mut registers, "CB_COLOR0_INFO", info);
+        let at = (SIDE * 40 + 3) as u64;
+        ram.set(DEPTH + 4 * at, 0xff12_3456);
+        // Rows of bytes are padded.
+        for word in 0..0x1000 {
+            ram.set(STENCIL + 4 * word, 0x5a5a_5a5a);
+        }
+        run(&registers, &ram, &half(0.25, [1.0; 3], [GREEN; 3]));
+        assert_eq!(ram.word(COLOUR + 4 * at), expected, "{what} {info:#x}");
+        // Above the diagonal nothing is drawn.
+        assert_eq!(ram.word(COLOUR + 4 * (SIDE * 3 + 40) as u64), 0);
+    }
+}
+
+#[test]
 fn depth_is_clamped_to_the_viewport_s_range_unless_the_clamp_is_off() {
     // DISABLE_VIEWPORT_CLAMP of DB_RENDER_OVERRIDE. What is not clamped keeps its bits, as drivers that copy depth by draws need it.
     for (clamp, z, expected) in [

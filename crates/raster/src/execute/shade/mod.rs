@@ -2,6 +2,7 @@
 
 pub(super) mod bands;
 pub(super) mod blend;
+mod copy;
 pub(super) mod depth;
 mod inputs;
 pub(super) mod pixels;

@@ -180,6 +180,13 @@ impl Pixels<'_> {
             }
             return;
         }
+        if let Some(copy) = state.depth.copy {
+            for pixel in &*pixels {
+                let samples = (pixel.place, pixel.samples);
+                crate::execute::shade::copy::copy(state, copy, &mut self.targets, &mut self.access, samples);
+            }
+            return;
+        }
         for (colour, format, plane) in &self.targets.colours {
             Write::new(state, colour, format, plane).pixels(&mut self.access, &mut self.scratch, exports);
         }

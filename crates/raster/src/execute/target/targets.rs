@@ -52,13 +52,16 @@ impl Targets {
         let tests = depth.test.is_some()
             || depth.bounds.is_some()
             || depth.clears[0].is_some()
+            || depth.copy.is_some_and(|copy| copy.depth)
             || uses_htile && depth.decompresses[0];
         if let Some(found) = depth.plane.filter(|_| tests) {
             let bits = if found.format == 1 { 16 } else { 32 };
             targets.depth =
                 Some(depth_plane(state, chip, &found, bits, depth.splits[0]).ok_or(Feature::Tiling(found.mode))?);
         }
-        if let Some(found) = depth.stencil.filter(|_| depth.faces.is_some() || uses_htile && depth.decompresses[1]) {
+        let tests_stencil =
+            depth.faces.is_some() || depth.copy.is_some_and(|copy| copy.stencil) || uses_htile && depth.decompresses[1];
+        if let Some(found) = depth.stencil.filter(|_| tests_stencil) {
             targets.stencil =
                 Some(depth_plane(state, chip, &found, 8, depth.splits[1]).ok_or(Feature::Tiling(found.mode))?);
         }
