@@ -171,7 +171,7 @@ fn sources(instruction: &Instruction, operation: &Operation) -> Result<[Source; 
             _ => return Err(Refusal::NotExecuted("the operand is not known")),
         };
         if count < 3 {
-            sources[count] = read;
+            sources[count] = high_literal(instruction, operand.kind, count, kind).unwrap_or(read);
         }
         count += 1;
     }
@@ -185,6 +185,22 @@ fn sources(instruction: &Instruction, operation: &Operation) -> Result<[Source; 
         return Err(Refusal::NotExecuted("the instruction has fewer operands than its operation"));
     }
     Ok(sources)
+}
+
+/// Returns the high half of the literal, if op_sel chooses it for a source of 16 bits: so one literal has two constants, as ACO makes them.
+#[inline(always)]
+fn high_literal(instruction: &Instruction, operand: OperandKind, index: usize, kind: Type) -> Option<Source> {
+    let field = match operand {
+        OperandKind::Src0 | OperandKind::Src016 => Field::Src0,
+        OperandKind::Src1 => Field::Src1,
+        OperandKind::Src2 => Field::Src2,
+        _ => return None,
+    };
+    let is_chosen = kind.is_16_bits()
+        && instruction.field(Field::OpSel) >> index & 1 != 0
+        && instruction.field(field) == 255
+        && instruction.extension().is_none();
+    instruction.literal().filter(|_| is_chosen).map(|literal| Source::Constant(u64::from(literal >> 16)))
 }
 
 #[inline(always)]

@@ -63,6 +63,17 @@ fn small_loads_extend_their_sign_or_keep_the_other_half() {
 }
 
 #[test]
+fn op_sel_chooses_the_high_half_of_a_literal() {
+    for place in since(GfxLevel::Gfx10) {
+        // 2 * 1.0547 - 0.0550: one literal has both constants.
+        let code =
+            "v_mov_b32_e32 v2, 0x4000\nv_mov_b32_e32 v5, 0\nv_fma_f16 v5, v2, 0xab0a3c38, 0xab0a3c38 op_sel:[0,0,1,0]";
+        let found = results(place, code, &["v5"], &[]);
+        assert_eq!(found[0] & 0xffff, 0x401c, "{place:?}");
+    }
+}
+
+#[test]
 fn components_of_16_bits_share_registers_from_gfx9_on() {
     for level in [GfxLevel::Gfx8, GfxLevel::Gfx9] {
         // Two floats of 32 bits, in the order of the components.
