@@ -176,6 +176,22 @@ fn the_cache_of_metadata_is_invalidated_between_a_store_and_a_look_at_an_old_lin
 }
 
 #[test]
+fn a_job_finds_no_metadata_that_the_one_before_has_looked_at() {
+    for (chip, ip) in CHIPS.into_iter().flat_map(|chip| [(chip, Ip::Gfx), (chip, Ip::Compute)]) {
+        let rig = Rig::new(chip, ip);
+        let load = [Act::Load(Client::Vector, Reach::Metadata)];
+        Script::plug(&rig, &[&load, &[Act::Store(7)], &load]);
+        for _ in 0..3 {
+            rig.run(|stream| {
+                stream.push(&AcquireMem::all(rig.target(), ALL)).unwrap();
+                start(stream);
+            });
+        }
+        assert!(rig.gpu.hazards().is_empty(), "{chip} {ip}: {:?}", rig.gpu.hazards());
+    }
+}
+
+#[test]
 fn loads_of_device_scope_find_what_was_stored_and_those_of_an_array_do_not_on_gfx10() {
     for chip in CHIPS {
         for client in [Client::Vector, Client::Scalar] {
