@@ -16,6 +16,9 @@ use super::{
     texel::Texel,
 };
 
+/// The number of faces of a cube.
+const FACES: u32 = 6;
+
 /// The maximum number of levels of an image.
 const MAX_LEVELS: usize = 16;
 
@@ -71,6 +74,12 @@ impl Image {
             _ if !has_layers => first_layer,
             GfxLevel::Gfx6 | GfxLevel::Gfx7 | GfxLevel::Gfx8 => get(f::LAST_ARRAY),
             _ => depth,
+        };
+        // A cube has all of its faces, whichever of them a view ends with: OpenGL's views of one cube end with the first.
+        let last_layer = if kind == ImageKind::Cube {
+            first_layer + (last_layer + 1).saturating_sub(first_layer).max(1).next_multiple_of(FACES) - 1
+        } else {
+            last_layer
         };
         let levels = |field| if single { 0 } else { get(field) };
         let sliced = level >= GfxLevel::Gfx10 && (get(f::ARRAY_PITCH) | get(f::UAV3D)) != 0;

@@ -75,7 +75,12 @@ impl Layout {
             bits: format.bits,
             width: get(f::WIDTH).div_ceil(texels),
             height: if is_flat { 1 } else { get(f::HEIGHT).div_ceil(texels) },
-            slices: if is_plain { 1 } else { get(f::DEPTH) + 1 },
+            slices: match kind {
+                _ if is_plain => 1,
+                // From GFX9 on the field has the last layer of the view, which may be the first of a cube.
+                ImageKind::Cube if reader.level >= GfxLevel::Gfx9 => (get(f::DEPTH) + 1).next_multiple_of(6),
+                _ => get(f::DEPTH) + 1,
+            },
             levels: if single { 1 } else { last + 1 },
             samples,
         };

@@ -113,6 +113,30 @@ fn levels_and_layers_are_found() {
 }
 
 #[test]
+fn a_cube_has_all_of_its_faces_though_its_view_ends_with_the_first() {
+    let made = image(Format::R8G8B8A8_UNORM, [16, 16, 1], 6, 1);
+    for chip in &chips() {
+        let index = (chip.level() < GfxLevel::Gfx11).then_some(5);
+        let layout = made.layout(chip, index).unwrap();
+        let faces = made.descriptor(chip, &layout, GpuVa::from_48_bits(BASE), &view(&made)).unwrap().words();
+        let mut cube = faces;
+        // The type, and no last layer beyond the first: DEPTH, and up to GFX8 LAST_ARRAY.
+        cube[3] = faces[3] & !(15 << 28) | 11 << 28;
+        cube[4] &= !0x1fff;
+        if chip.level() <= GfxLevel::Gfx8 {
+            cube[5] &= !(0x1fff << 13);
+        }
+        let [mut faces, mut cube] =
+            [faces, cube].map(|words| Image::new(chip.level(), words, Some(chip)).unwrap().unwrap());
+        let at = |z| Texel { x: 3, y: 5, z, ..Texel::default() };
+        for z in 0..6 {
+            assert_eq!(cube.address(at(z)), faces.address(at(z)), "{} {z}", chip.level());
+        }
+        assert_eq!((cube.layers(), cube.address(at(6))), (6, Ok(None)), "{}", chip.level());
+    }
+}
+
+#[test]
 fn volumes_are_found() {
     for (format, levels) in [(Format::R32_UINT, 1), (Format::R8_UNORM, 4)] {
         let made = image(format, [33, 20, 9], 1, levels);
