@@ -1,6 +1,7 @@
 /*
  * A client of OpenGL ES 3.2 without a window that draws small pictures, family by family: formats, depth and stencil, clears of a part,
- * blits, several samples, blending, primitives, attributes, textures and copies. It takes the paths of radeonsi that RADV does not have.
+ * blits, several samples, blending, primitives, attributes, textures, and what shaders write to memory. It takes the paths of radeonsi
+ * that RADV does not have. Textures of ETC2 are left out: few chips decode them, and the simulator does not.
  *
  * usage: families FILE [FAMILY...]
  *
@@ -87,7 +88,7 @@ static GLuint stage(GLenum kind, const char *head, const char *body)
 /* Uses a program, which is made once. */
 static GLuint use_with(const char *head, const char *vertex, const char *fragment)
 {
-    static struct { char *text; GLuint made; } programs[256];
+    static struct { char *text; GLuint made; } programs[512];
     static int count;
     char text[8192];
     snprintf(text, sizeof text, "%s%s%s", head, vertex, fragment ? fragment : "");
@@ -98,7 +99,7 @@ static GLuint use_with(const char *head, const char *vertex, const char *fragmen
         }
     GLuint made = glCreateProgram();
     GLint is_right = 0;
-    if (count < 256) {
+    if (count < 512) {
         programs[count].text = strdup(text);
         programs[count++].made = made;
     }
@@ -937,12 +938,204 @@ static void attributes(void)
 
 
 
+/* Fills the levels of a bound texture with smooth values that differ from level to level and from slice to slice. */
+static void fill(GLenum target, int levels, int width, int depth)
+{
+    static unsigned char data[SIDE * SIDE * 8 * 4];
+    for (int level = 0; level < levels; level++) {
+        const int size = width >> level ? width >> level : 1, slices = target == GL_TEXTURE_3D ? (depth >> level ? depth >> level : 1) : depth;
+        for (int i = 0; i < size * size * slices; i++) {
+            const int x = i % size, y = i / size % size, z = i / size / size;
+            data[i * 4] = (unsigned char)(255 * x / size);
+            data[i * 4 + 1] = (unsigned char)(255 * y / size);
+            data[i * 4 + 2] = (unsigned char)(40 * level + 17 * z);
+            data[i * 4 + 3] = (unsigned char)(255 - 3 * (x + y) * 32 / size);
+        }
+        if (target == GL_TEXTURE_CUBE_MAP)
+            for (int face = 0; face < 6; face++)
+                glTexSubImage2D(GL_TEXTURE_CUBE_MAP_POSITIVE_X + (GLenum)face, level, 0, 0, size, size, GL_RGBA, GL_UNSIGNED_BYTE,
+                                data + (size_t)face * (size_t)(size * size) * 4);
+        else if (target == GL_TEXTURE_2D)
+            glTexSubImage2D(target, level, 0, 0, size, size, GL_RGBA, GL_UNSIGNED_BYTE, data);
+        else
+            glTexSubImage3D(target, level, 0, 0, 0, size, size, slices, GL_RGBA, GL_UNSIGNED_BYTE, data);
+    }
+}
+
+/* Filters, wrap modes, levels, offsets, gathers, cubes, volumes, arrays, comparisons, swizzles and borders. */
+static void sampling(void)
+{
+    static const GLenum wraps[] = { GL_REPEAT, GL_CLAMP_TO_EDGE, GL_MIRRORED_REPEAT, GL_CLAMP_TO_BORDER };
+    static const GLfloat border[] = { 0.2f, 0.4f, 0.6f, 0.8f };
+    static const char *const flat = "uniform sampler2D from;";
+    char name[64];
+    const GLuint plain = texture_of(GL_TEXTURE_2D, GL_RGBA8, 7, SIDE, SIDE, 1);
+    fill(GL_TEXTURE_2D, 7, SIDE, 1);
+    glTexParameterfv(GL_TEXTURE_2D, GL_TEXTURE_BORDER_COLOR, border);
+    for (int wrap = 0; wrap < 4; wrap++)
+        for (int linear = 0; linear < 2; linear++) {
+            glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_S, (GLint)wraps[wrap]);
+            glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_T, (GLint)wraps[(wrap + linear) % 4]);
+            glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, linear ? GL_LINEAR : GL_NEAREST);
+            glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, linear ? GL_LINEAR_MIPMAP_NEAREST : GL_NEAREST_MIPMAP_NEAREST);
+            snprintf(name, sizeof name, "wrap-%d-%s", wrap, linear ? "linear" : "nearest");
+            show(name, GL_RGBA8, flat, "textureLod(from, at * 2.31 - 0.613, 0.0)");
+            snprintf(name, sizeof name, "level-%d-%s", wrap, linear ? "linear" : "nearest");
+            show(name, GL_RGBA8, flat, "textureLod(from, at.yx * 1.57 - 0.213, 2.2)");
+            snprintf(name, sizeof name, "gather-%d-%s", wrap, linear ? "linear" : "nearest");
+            show(name, GL_RGBA8, flat, "textureGather(from, at * 1.41 - 0.207, 1)");
+            snprintf(name, sizeof name, "offset-%d-%s", wrap, linear ? "linear" : "nearest");
+            show(name, GL_RGBA8, flat, "textureLodOffset(from, at * 1.37 - 0.187, 1.0, ivec2(-5, 3))");
+        }
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_LINEAR_MIPMAP_LINEAR);
+    show("levels", GL_RGBA8, flat, "textureLod(from, at * 0.71, at.x * 5.0)");
+    show("gradients", GL_RGBA8, flat, "textureGrad(from, at * 0.71, vec2(0.0625, 0.0), vec2(0.0, 0.0625))");
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_BASE_LEVEL, 1);
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAX_LEVEL, 3);
+    show("levels-of-some", GL_RGBA8, flat, "textureLod(from, at * 0.71, at.x * 5.0)");
+    show("size", GL_RGBA8, flat, "vec4(vec2(textureSize(from, 1)) / 64.0, texelFetch(from, place / 4, 1).xy)");
+    glTexParameterf(GL_TEXTURE_2D, GL_TEXTURE_MIN_LOD, 0.5f);
+    glTexParameterf(GL_TEXTURE_2D, GL_TEXTURE_MAX_LOD, 1.25f);
+    show("levels-clamped", GL_RGBA8, flat, "textureLod(from, at * 0.71, at.x * 5.0)");
+    static const GLenum swizzles[] = { GL_ALPHA, GL_ONE, GL_RED, GL_ZERO };
+    for (int i = 0; i < 4; i++)
+        glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_SWIZZLE_R + (GLenum)i, (GLint)swizzles[i]);
+    show("swizzled", GL_RGBA8, flat, "textureLod(from, at * 0.71, 0.0)");
+    show("swizzled-gather", GL_RGBA8, flat, "textureGather(from, at * 0.71)");
+    glBindTexture(GL_TEXTURE_2D, plain);
+    texture_of(GL_TEXTURE_CUBE_MAP, GL_RGBA8, 5, 16, 16, 1);
+    fill(GL_TEXTURE_CUBE_MAP, 5, 16, 6);
+    for (int linear = 0; linear < 2; linear++) {
+        glTexParameteri(GL_TEXTURE_CUBE_MAP, GL_TEXTURE_MAG_FILTER, linear ? GL_LINEAR : GL_NEAREST);
+        glTexParameteri(GL_TEXTURE_CUBE_MAP, GL_TEXTURE_MIN_FILTER, linear ? GL_LINEAR_MIPMAP_NEAREST : GL_NEAREST_MIPMAP_NEAREST);
+        for (int face = 0; face < 6; face++) {
+            char texel[160];
+            /* Inside of a face: where faces meet, each renderer weighs three texels in its way. */
+            snprintf(texel, sizeof texel, "textureLod(from, vec3(%s), 1.0)",
+                     face == 0   ? "1.0, at * 1.6 - 0.813"
+                     : face == 1 ? "-1.0, at * 1.6 - 0.813"
+                     : face == 2 ? "at.x * 1.6 - 0.813, 1.0, at.y * 1.6 - 0.787"
+                     : face == 3 ? "at.x * 1.6 - 0.813, -1.0, at.y * 1.6 - 0.787"
+                     : face == 4 ? "at * 1.6 - 0.813, 1.0"
+                                 : "at * 1.6 - 0.813, -1.0");
+            snprintf(name, sizeof name, "cube-%d-%s", face, linear ? "linear" : "nearest");
+            show(name, GL_RGBA8, "uniform samplerCube from;", texel);
+        }
+    }
+    texture_of(GL_TEXTURE_3D, GL_RGBA8, 3, 16, 16, 8);
+    fill(GL_TEXTURE_3D, 3, 16, 8);
+    glTexParameteri(GL_TEXTURE_3D, GL_TEXTURE_WRAP_R, GL_MIRRORED_REPEAT);
+    show("volume-nearest", GL_RGBA8, "uniform sampler3D from;", "textureLod(from, vec3(at * 1.3 - 0.107, at.x * 1.7), 0.0)");
+    glTexParameteri(GL_TEXTURE_3D, GL_TEXTURE_MAG_FILTER, GL_LINEAR);
+    glTexParameteri(GL_TEXTURE_3D, GL_TEXTURE_MIN_FILTER, GL_LINEAR_MIPMAP_LINEAR);
+    show("volume-linear", GL_RGBA8, "uniform sampler3D from;", "textureLod(from, vec3(at * 1.3 - 0.107, at.x * 1.7), at.y * 2.0)");
+    texture_of(GL_TEXTURE_2D_ARRAY, GL_RGBA8, 3, 16, 16, 6);
+    fill(GL_TEXTURE_2D_ARRAY, 3, 16, 6);
+    show("layers", GL_RGBA8, "uniform sampler2DArray from;", "textureLod(from, vec3(at, at.x * 7.3 - 0.8), 1.0)");
+    show("layers-gather", GL_RGBA8, "uniform sampler2DArray from;", "textureGather(from, vec3(at * 0.9 + 0.043, 3.0), 2)");
+    /* Comparisons, alone and filtered. */
+    target(GL_RGBA8);
+    const GLuint depths = texture(GL_DEPTH_COMPONENT24);
+    attach(GL_DEPTH_ATTACHMENT, depths);
+    glClear(GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT);
+    glEnable(GL_DEPTH_TEST);
+    use(rectangle, shade);
+    glUniform4f(uniform("tint"), 1, 1, 1, 1);
+    draw_box(-0.81f, -0.71f, 1.52f, 1.4f, -0.9f, 1.1f, 0.6f);
+    glDisable(GL_DEPTH_TEST);
+    glBindTexture(GL_TEXTURE_2D, depths);
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_COMPARE_MODE, GL_COMPARE_REF_TO_TEXTURE);
+    for (int compare = 0; compare < 8; compare++) {
+        glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_COMPARE_FUNC, GL_NEVER + compare);
+        snprintf(name, sizeof name, "compared-%d", compare);
+        show(name, GL_RGBA8, "uniform sampler2DShadow from;", "vec4(textureLod(from, vec3(at, 0.4371), 0.0), at, 1.0)");
+        snprintf(name, sizeof name, "compared-gather-%d", compare);
+        show(name, GL_RGBA8, "uniform sampler2DShadow from;", "textureGather(from, at * 0.93 + 0.013, 0.4371)");
+    }
+}
+
+/* What shaders of pixels write besides colours, what they read of buffers, their derivatives, and counts of samples. */
+static void memory(void)
+{
+    {
+        const GLuint counts = texture_of(GL_TEXTURE_2D, GL_R32UI, 1, SIDE, SIDE, 1);
+        framebuffer();
+        attach(GL_COLOR_ATTACHMENT0, counts);
+        glClearBufferuiv(GL_COLOR, 0, (const GLuint[]) { 0, 0, 0, 0 });
+        target(GL_RGBA8);
+        static GLuint words[64];
+        memset(words, 0, sizeof words);
+        const GLuint storage = buffer(GL_SHADER_STORAGE_BUFFER, sizeof words, words);
+        glBindBufferBase(GL_SHADER_STORAGE_BUFFER, 0, storage);
+        glBindImageTexture(0, counts, 0, GL_FALSE, 0, GL_READ_WRITE, GL_R32UI);
+        use(rectangle, "in vec2 at; out vec4 color; layout(r32ui, binding = 0) uniform highp coherent uimage2D counts;\n"
+                       "layout(std430, binding = 0) buffer Words { uint words[64]; };\n"
+                       "void main() { ivec2 p = ivec2(gl_FragCoord.xy); imageAtomicAdd(counts, p / 4, 1u + uint(p.x & 1));\n"
+                       "  imageAtomicMax(counts, ivec2(40, p.y), uint(p.x)); atomicAdd(words[(p.x ^ p.y) & 31], uint(p.y));\n"
+                       "  atomicMin(words[32 + (p.x & 7)], ~uint(p.y)); atomicXor(words[40 + (p.y & 7)], 1u << (p.x & 31));\n"
+                       "  if (p.x % 3 == 0) discard; atomicOr(words[48 + (p.y & 7)], 1u << (p.x & 31)); color = vec4(at, 0.5, 1.0); }\n");
+        draw_box(-0.81f, -0.71f, 1.21f, 1.4f, 0, 0, 0);
+        glMemoryBarrier(GL_ALL_BARRIER_BITS);
+        tell("discarded", 'b');
+        glBindTexture(GL_TEXTURE_2D, counts);
+        show("image", GL_RGBA32F, "uniform usampler2D from;", "vec4(texelFetch(from, place, 0).x)");
+        const void *mapped = glMapBufferRange(GL_SHADER_STORAGE_BUFFER, 0, sizeof words, GL_MAP_READ_BIT);
+        if (mapped)
+            record("words", 'i', 4, 4, mapped);
+        glUnmapBuffer(GL_SHADER_STORAGE_BUFFER);
+    }
+    /* Uniform blocks with an index of each pixel, and derivatives. */
+    static GLfloat values[64];
+    for (int i = 0; i < 64; i++)
+        values[i] = (float)(i * 37 % 64) / 64.0f;
+    glBindBufferBase(GL_UNIFORM_BUFFER, 0, buffer(GL_UNIFORM_BUFFER, sizeof values, values));
+    target(GL_RGBA32F);
+    use(full, "in vec2 at; out vec4 color; layout(std140, binding = 0) uniform Values { vec4 values[16]; };\n"
+              "void main() { ivec2 p = ivec2(gl_FragCoord.xy); color = values[(p.x + p.y * 3) & 15] + values[p.y & 15].wzyx; }\n");
+    glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
+    tell("uniforms", 'f');
+    target(GL_RGBA32F);
+    use(full, "in vec2 at; out vec4 color;\n"
+              "void main() { vec2 p = floor(gl_FragCoord.xy); color = vec4(dFdx(p.x * 3.0 + p.y), dFdy(p.x - p.y * 5.0), fwidth(p.x + p.y), 1.0);\n"
+              "  if (mod(p.x, 5.0) < 1.0) discard; color.w = dFdx(p.x * 7.0); }\n");
+    glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
+    tell("derivatives", 'f');
+    /* Whether samples pass, with tests of depth, stencil and alpha's place. */
+    GLint answers[16] = { 0 };
+    GLuint queries[16];
+    glGenQueries(16, queries);
+    target(GL_RGBA8);
+    attach(GL_DEPTH_STENCIL_ATTACHMENT, texture(GL_DEPTH24_STENCIL8));
+    glClear(GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT | GL_STENCIL_BUFFER_BIT);
+    use(rectangle, shade);
+    glUniform4f(uniform("tint"), 1, 1, 1, 1);
+    glEnable(GL_DEPTH_TEST);
+    for (int i = 0; i < 16; i++) {
+        glDepthFunc(i & 1 ? GL_GREATER : GL_LESS);
+        if (i & 2)
+            glEnable(GL_STENCIL_TEST);
+        glStencilFunc(i & 4 ? GL_NOTEQUAL : GL_EQUAL, i & 8 ? 1 : 0, 255);
+        glBeginQuery(i & 1 ? GL_ANY_SAMPLES_PASSED : GL_ANY_SAMPLES_PASSED_CONSERVATIVE, queries[i]);
+        draw_box(-0.81f + 0.1f * (float)i, -0.71f, 0.2f, 0.3f, 0.5f - 0.05f * (float)i, 0, 0);
+        glEndQuery(i & 1 ? GL_ANY_SAMPLES_PASSED : GL_ANY_SAMPLES_PASSED_CONSERVATIVE);
+        glDisable(GL_STENCIL_TEST);
+    }
+    glDisable(GL_DEPTH_TEST);
+    for (int i = 0; i < 16; i++) {
+        GLuint answer = 7;
+        glGetQueryObjectuiv(queries[i], GL_QUERY_RESULT, &answer);
+        answers[i] = (GLint)answer;
+    }
+    record("passed", 'i', 4, 1, answers);
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
 } families[] = {
     { "formats", formats }, { "depth", depth }, { "stencil", stencil }, { "blits", blits }, { "samples", samples }, { "blending", blending },
     { "targets", targets }, { "primitives", primitives }, { "attributes", attributes },
+    { "sampling", sampling }, { "memory", memory },
 };
 
 int main(int count, char **words)
